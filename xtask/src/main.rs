@@ -1,6 +1,6 @@
-//! Automation of the project: `tidy` (what the compiler does not check), `ci` (format, lints, tidy), `test`
-//! (every stage of `make test`), `test-deep` (one stage for as long as asked), and `version` and `dist` for a
-//! release.
+//! Automation of the project: `tidy` (checks that the compiler does not make), `ci` (format, lints, tidy),
+//! `test` (every stage of `make test`), `test-deep` (one stage for the given time), and `version` and `dist`
+//! for a release.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, reason = "no part of the engine: it reads the repository, not stores")]
 
@@ -47,8 +47,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder that holds the workspace manifest: the parent of this crate's folder, as cargo tells it when it
-/// runs this program; a program from a target folder that checkouts share may have been built elsewhere.
+/// Returns the folder of the workspace manifest: the parent of this crate's folder, which cargo states when
+/// it runs this program. The path at compile time may be of another checkout that shares the target folder.
 fn repository_root() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
     let here = PathBuf::from(here);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The programs into which a dependency is linked.
+/// The builds into which a dependency is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The product (build dependencies count as product).
@@ -20,7 +20,7 @@ pub(crate) struct Arrow {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) kind: Kind,
-    /// The version that it requires; `*` if it is stated by its path alone.
+    /// The required version; `*` if the dependency is stated only by its path.
     pub(crate) version: String,
 }
 
@@ -28,22 +28,22 @@ pub(crate) struct Arrow {
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
     pub(crate) name: String,
-    /// Names of its integration-test targets.
+    /// The names of the package's integration-test targets.
     pub(crate) tests: Vec<String>,
-    /// Names of its examples.
+    /// The names of the package's examples.
     pub(crate) examples: Vec<String>,
-    /// True if it is among the default members.
+    /// True if the package is a default member of its workspace.
     pub(crate) is_default: bool,
     pub(crate) version: String,
-    /// The folder of its manifest.
+    /// The folder of the package's manifest.
     pub(crate) folder: PathBuf,
-    /// True if a release publishes it.
+    /// True if a release publishes the package.
     pub(crate) is_published: bool,
-    /// The keys that a published manifest needs and that this one lacks.
+    /// The keys that a published manifest needs and that this manifest lacks.
     pub(crate) missing: Vec<&'static str>,
 }
 
-/// The keys of a manifest that a registry shows.
+/// The keys of a manifest that a registry displays.
 const SHOWN: [&str; 5] = ["description", "license", "readme", "keywords", "categories"];
 
 /// The packages of a workspace and the arrows between them.
@@ -54,13 +54,13 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// The default members that have an integration-test target called `target`.
+    /// Returns the default members that have an integration-test target called `target`.
     pub(crate) fn packages_with_test<'a>(&'a self, target: &'a str) -> impl Iterator<Item = &'a str> {
         let has = move |p: &&Package| p.is_default && p.tests.iter().any(|t| t == target);
         self.packages.iter().filter(has).map(|p| p.name.as_str())
     }
 
-    /// The names of the examples of a package, sorted.
+    /// Returns the names of the examples of a package, sorted.
     pub(crate) fn examples_of(&self, package: &str) -> Vec<&str> {
         let package = self.packages.iter().filter(|p| p.name == package);
         let mut names: Vec<&str> = package.flat_map(|p| p.examples.iter().map(String::as_str)).collect();
@@ -68,12 +68,12 @@ impl Workspace {
         names
     }
 
-    /// The packages that a release publishes.
+    /// Returns the packages that a release publishes.
     pub(crate) fn published(&self) -> impl Iterator<Item = &Package> {
         self.packages.iter().filter(|package| package.is_published)
     }
 
-    /// The names of all integration-test targets of the default members, sorted, each once.
+    /// Returns the names of all integration-test targets of the default members, sorted, without repetition.
     pub(crate) fn test_targets(&self) -> Vec<&str> {
         let members = self.packages.iter().filter(|p| p.is_default);
         let mut names: Vec<&str> = members.flat_map(|p| p.tests.iter().map(String::as_str)).collect();
@@ -83,7 +83,7 @@ impl Workspace {
     }
 }
 
-/// The workspaces of the repository, below its root: the product, and the lab.
+/// The workspaces of the repository, by folder: the product, and the lab.
 const WORKSPACES: [&str; 2] = ["", "lab"];
 
 /// Returns the packages and arrows of all workspaces below `root` that have a manifest.
@@ -99,7 +99,7 @@ pub(crate) fn load_all(root: &Path) -> Result<Workspace, String> {
     Ok(all)
 }
 
-/// Asks cargo for the workspace at `root`. Resolves nothing, so it needs no network.
+/// Asks cargo for the workspace at `root`. Cargo resolves no dependencies, so it needs no network.
 pub(crate) fn load(root: &Path) -> Result<Workspace, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -123,7 +123,7 @@ pub(crate) fn parse(json: &Value) -> Workspace {
         let from = text(&package["name"]);
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             let to = text(&dependency["name"]);
-            // A path leads to a package of this repository, maybe to one of another workspace.
+            // A dependency with a path is a package of this repository, possibly in another workspace.
             if !dependency["path"].is_null() {
                 let kind = if dependency["kind"] == "dev" { Kind::Dev } else { Kind::Normal };
                 let version = text(&dependency["req"]);
@@ -143,7 +143,7 @@ pub(crate) fn parse(json: &Value) -> Workspace {
             is_default: default_members.contains(&text(&package["id"])),
             version: text(&package["version"]),
             folder: manifest.parent().unwrap_or(&manifest).to_path_buf(),
-            // No list of registries means any.
+            // If there is no list of registries, the package may go to any.
             is_published: package["publish"].is_null(),
             missing: SHOWN.into_iter().filter(is_missing).collect(),
             name: from,

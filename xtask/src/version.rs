@@ -1,4 +1,4 @@
-//! Raises the version of all crates, at each place that states it: the manifests of both workspaces, the
+//! Raises the version of all crates in every place that states it: the manifests of both workspaces, the
 //! versions that published crates require of one another, and the lock files.
 
 use std::fs;
@@ -8,9 +8,9 @@ use std::process::Command;
 #[cfg(test)]
 mod tests;
 
-/// The manifests that state the version, each of a workspace with a lock file.
+/// The manifests that state the version. Each belongs to a workspace with a lock file.
 const MANIFESTS: [&str; 2] = ["Cargo.toml", "lab/Cargo.toml"];
-/// The manifests whose lock files name the version.
+/// The manifests of the workspaces whose lock files state the version.
 const LOCKED: [&str; 3] = ["Cargo.toml", "lab/Cargo.toml", "fuzz/Cargo.toml"];
 
 /// Sets the version to `to`.
@@ -48,8 +48,8 @@ fn is_version(text: &str) -> bool {
     numbers.len() == 3 && numbers.iter().all(is_number) && rest.is_none_or(is_word)
 }
 
-/// Returns a manifest in which the workspace's version, and each version that is required of a crate by its
-/// path, is `to`; none if the workspace states no version.
+/// Returns the manifest with the version `to`, for the workspace and for each crate that is required by its
+/// path; none if the workspace states no version.
 fn raised(manifest: &str, to: &str) -> Option<String> {
     let (mut section, mut is_raised) = ("", false);
     let mut raised = String::new();
@@ -69,6 +69,6 @@ fn raised(manifest: &str, to: &str) -> Option<String> {
     is_raised.then_some(raised)
 }
 
-/// The beginning of a required version: exactly this one, since parts of the store promise nothing to parts
-/// of other versions.
+/// The start of a required version. It requires exactly this version, since crates of the store are
+/// compatible only with crates of the same version.
 const REQUIRED: &str = "version = \"=";

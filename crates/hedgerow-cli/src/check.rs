@@ -14,12 +14,13 @@ use crate::store::open_within;
 pub(crate) struct CheckArgs {
     /// The directory of the store
     store: PathBuf,
-    /// The most memory that the store may take, as 8GiB: it reads the rest from its files, a page at a time
+    /// The most memory that the store may take, as 8GiB; data that does not fit is read from its files, a
+    /// page at a time
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory_limit: Option<u64>,
 }
 
-/// Verifies checksums of all files by opening the store, then the graph. Damage is a finding, not a failure.
+/// Opens the store, which verifies its files, and then checks the graph. Damage is a finding, not a failure.
 pub(crate) fn check(args: &CheckArgs, style: Style) -> Result<(), CliError> {
     let report = open_within(&args.store, args.memory_limit).and_then(|graph| Ok(graph.check()?));
     let (vertices, edges, problems, more) = match report {
@@ -32,7 +33,7 @@ pub(crate) fn check(args: &CheckArgs, style: Style) -> Result<(), CliError> {
     let sound = problems.is_empty();
     let rows = problems.into_iter().map(|problem| vec![Value::String(problem)]).collect();
     let found = Report::default().field("sound", sound).field("vertices", vertices).field("edges", edges);
-    // The report lists at most a hundred problems; the field marks that there are others.
+    // The report lists at most a hundred problems; the field `more` marks that there are others.
     let found = if more { found.field("more", true) } else { found };
     found.table("problems", &["problem"], rows).print(style)?;
     if sound { Ok(()) } else { Err(CliError::Problems) }

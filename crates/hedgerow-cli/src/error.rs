@@ -35,13 +35,13 @@ pub(crate) enum CliError {
     Interrupted {
         /// The number of the signal.
         signal: u8,
-        /// The number of rows that stay.
+        /// The number of rows that were committed and stay in the store.
         committed: u64,
     },
     /// `check` found problems, which it has printed: exit status 3.
     #[error("the check found problems")]
     Problems,
-    /// `salvage` lost data, or may have lost some, and has reported it: exit status 3.
+    /// `salvage` lost data or may have lost some, and has reported the loss: exit status 3.
     #[error("some of the store is lost or doubtful")]
     Lossy,
 }
@@ -51,7 +51,7 @@ fn of_rows(rows: u64) -> String {
 }
 
 impl CliError {
-    /// True if the reader of standard output is gone, as under `| head`: no failure.
+    /// True if the reader of standard output has closed it, as under `| head`: this is no failure.
     fn is_broken_pipe(&self) -> bool {
         matches!(self, CliError::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -84,7 +84,7 @@ impl CliError {
     }
 }
 
-/// Returns the first paragraph of a parser's message as one line: the fault, with the argument.
+/// Returns the first paragraph of a parser's message as one line. It names the fault and the argument.
 pub(crate) fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let lines = text.lines().map(str::trim);

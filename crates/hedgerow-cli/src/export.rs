@@ -30,10 +30,10 @@ pub(crate) struct ExportArgs {
     /// The file to write; `-` or none for standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the vertices too, one key a line, those without edges included
+    /// Write the vertices too, one key per line, also those without edges
     #[arg(long, value_name = "FILE")]
     vertices: Option<PathBuf>,
-    /// Write the vertices of this kind, needed where vertices have several; "" is the default kind
+    /// Write the vertices of this kind, needed if vertices have several kinds; "" is the default kind
     #[arg(long, value_name = "NAME", requires = "vertices")]
     kind: Option<String>,
     /// Write the edges of this label, with their ranks if it is multi; "" is the default label [default: the
@@ -53,11 +53,11 @@ enum ExportFormat {
     Tsv,
 }
 
-/// The hint for an export of one file, beside `--label`, when edges have several labels.
+/// The hint in the error for an export to one file, after `--label`, if edges have several labels.
 const OR_A_DIRECTORY: &str = ", or export all of them into a directory: hedgerow export STORE DIR";
 
-/// Writes a directory, or `src,dst[,weight]` rows of one label under a header; an undirected graph has each
-/// edge once.
+/// Writes a directory, or a header and `src,dst[,weight]` rows of one label. Each edge of an undirected graph
+/// is written once.
 pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
     if let Some(dir) = &args.dir {
         return directory::export_directory(&args.store, dir, style);
@@ -88,7 +88,7 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
     out.finish()
 }
 
-/// Returns the kind of the vertices that are written.
+/// Returns the kind of the vertices to write.
 fn kind_to_write(args: &ExportArgs, schema: &Schema) -> Result<KindId, CliError> {
     match &args.kind {
         Some(name) => Ok(schema.find_kind(name)?),
@@ -130,7 +130,7 @@ fn write_plain(
     Ok(())
 }
 
-/// Refuses a key that a line cannot represent: a load would read another one, or none.
+/// Refuses a key that a line cannot represent: a load would read a different key, or no key.
 fn check_line(key: VertexKeyRef<'_>) -> Result<(), CliError> {
     let VertexKeyRef::Str(text) = key else { return Ok(()) };
     if text.is_empty() || text.trim() != text || text.contains(['\n', '\r']) {

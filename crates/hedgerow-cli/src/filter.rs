@@ -4,7 +4,7 @@ use hedgerow::{Comparison, Condition, PropertyType, Schema, Value};
 
 use crate::property;
 
-/// The name under which filters reach the weight of a weighted graph.
+/// The name by which filters refer to the weight of a weighted graph.
 const WEIGHT: &str = "weight";
 
 /// The form of a condition.
@@ -16,7 +16,7 @@ const FORMS: &str = "PROPERTY, one of == != < <= > >=, and VALUE are needed, as 
 pub(crate) struct Filter {
     property: String,
     operator: Operator,
-    /// The texts of the values: one for a comparison, several for a set, none for a test of null.
+    /// The texts of the values: one for a comparison, several for a set, none for a test for null.
     values: Vec<String>,
 }
 
@@ -29,7 +29,7 @@ enum Operator {
     NotNull,
 }
 
-/// The operators that are words, with the blanks around them.
+/// The operators that are words, with the spaces around them.
 const WORDS: [&str; 4] = [" in ", " prefix ", " is ", " between "];
 
 /// Reads a condition. Double quotes around a name allow operators in it.
@@ -82,7 +82,7 @@ fn of_word(property: &str, word: &str, rest: &str) -> Result<(Operator, Vec<Stri
     }
 }
 
-/// Splits values at commas, or reads them from a JSON array, whose texts may contain commas.
+/// Splits values at commas, or reads them from a JSON array, in which texts may contain commas.
 fn values(list: &str) -> Result<Vec<String>, String> {
     if !list.starts_with('[') {
         return Ok(list.split(',').map(|value| value.trim().to_owned()).collect());
@@ -104,8 +104,9 @@ impl Filter {
         &self.property
     }
 
-    /// Returns the condition with its values in the property's type, which the first of `labels` that has the
-    /// property states; an empty `labels` means all labels. The error names the fault of a value.
+    /// Returns the condition, with its values in the property's type. The first of `labels` that has the
+    /// property states the type; an empty `labels` means all labels. The error describes a value that does
+    /// not fit.
     pub(crate) fn condition(
         &self,
         schema: &Schema,
@@ -118,7 +119,7 @@ impl Filter {
             let kind = label.property(&self.property).map(|property| property.property_type());
             if is_weight { Some(PropertyType::F64) } else { kind }
         });
-        // The store itself refuses a property that no label has, and a prefix of a value of fixed width.
+        // The store refuses a property that no label has, and a prefix for values of fixed width.
         let kind = kinds.next().unwrap_or(PropertyType::Utf8);
         let kind =
             if self.operator == Operator::Prefix && kind.is_fixed() { PropertyType::Utf8 } else { kind };

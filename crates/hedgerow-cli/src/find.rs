@@ -18,13 +18,14 @@ use crate::store::open_read_only;
 pub(crate) struct FindArgs {
     /// The directory of the store
     store: PathBuf,
-    /// A property and its value; several must all hold; an empty value stands for vertices without one
+    /// A property and the value that it must have; may be repeated, and a vertex must match all; an empty
+    /// value matches vertices without one
     #[arg(value_name = "PROPERTY=VALUE", required = true)]
     properties: Vec<String>,
     /// The kind of the vertices; "" is the default kind
     #[arg(long, value_name = "KIND", default_value = "")]
     kind: String,
-    /// The most vertices to print; the search ends when it finds one more
+    /// The most vertices to print; the search stops when it finds one more
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     #[command(flatten)]

@@ -5,7 +5,7 @@ use hedgerow_core::key::MAX_KEY_BYTES;
 
 use crate::error::CliError;
 
-/// Parses a key of type `kind`; the error describes the fault.
+/// Parses a key of type `kind`; the error describes the fault in the text.
 pub(crate) fn parse(kind: KeyKind, text: &str) -> Result<VertexKeyRef<'_>, String> {
     let number = || -> Result<u64, String> {
         text.parse()
@@ -25,7 +25,7 @@ pub(crate) fn parse(kind: KeyKind, text: &str) -> Result<VertexKeyRef<'_>, Strin
     }
 }
 
-/// Like [`parse`], but for a key of a kind, which the error names.
+/// Parses a key of a vertex of a named kind, like [`parse`]; the error names the kind.
 pub(crate) fn parse_of<'a>(
     name: &str,
     id: KindId,
@@ -40,9 +40,9 @@ pub(crate) fn parse_of<'a>(
     }
 }
 
-/// Parses a key in the command line argument `argument`, in a store with `schema`, whose default kind has
-/// `keys`. If there are kinds, `KIND:KEY` is a key of a kind and `:KEY` one of the default kind, like every
-/// text that begins with no kind.
+/// Parses a key in the command line argument `argument`. The store has `schema`, and its default kind has
+/// keys of type `keys`. In a store with kinds, `KIND:KEY` names a kind. `:KEY`, and any text that does not
+/// begin with the name of a kind, is a key of the default kind.
 pub(crate) fn parse_argument(
     schema: &Schema,
     keys: KeyKind,

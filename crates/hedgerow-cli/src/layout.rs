@@ -7,10 +7,10 @@ pub(crate) const SCHEMA_FILE: &str = "schema.json";
 /// The name of the format in `schema.json`.
 pub(crate) const FORMAT: &str = "hedgerow-export";
 pub(crate) const VERSION: u64 = 1;
-/// The version of a store with kinds of vertices.
+/// The version of the format for a store with kinds of vertices.
 pub(crate) const KINDS_VERSION: u64 = 2;
 
-/// The columns behind source and destination in a store with kinds, if the label does not state them.
+/// The columns after source and destination in a store with kinds, if the label does not state the kinds.
 pub(crate) const KIND_COLUMNS: [&str; 2] = ["src_kind", "dst_kind"];
 
 /// The delimiter of the fields of all files.

@@ -1,4 +1,4 @@
-//! The `hedgerow` command line: loads graph files into a store, looks at it, runs analytics on it, checks and
+//! The `hedgerow` command line: loads graph files into a store, queries it, runs analytics on it, checks and
 //! exports it. `docs/guide/cli.md` is its guide.
 //!
 //! Exit status: 0 done, 1 failed, 2 wrong usage, 3 `check` found problems. Errors are one line on stderr.
@@ -42,7 +42,7 @@ use clap::{Parser, Subcommand};
 use error::CliError;
 use output::Style;
 
-// Loading allocates many small blocks, for which this allocator is made.
+// Loading makes many small allocations, for which mimalloc is fast.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -70,13 +70,13 @@ struct StyleArgs {
 enum Command {
     /// Load graph files into a store, which is created if there is none
     Load(Box<load::LoadArgs>),
-    /// Print what a store holds
+    /// Print the content and the sizes of a store
     Stats(stats::StatsArgs),
     /// Print the labels and properties of a store, with their types
     Schema(schema::SchemaArgs),
     /// Print the neighbors of a vertex
     Neighbors(neighbors::NeighborsArgs),
-    /// Print the vertices whose properties have some values
+    /// Print the vertices whose properties have the given values
     Find(find::FindArgs),
     /// Run an algorithm on the whole graph
     Run(run::RunArgs),
@@ -88,11 +88,11 @@ enum Command {
     RemoveEdges(remove_edges::RemoveEdgesArgs),
     /// Write the graph into a segment, so that the next open has no log to replay
     Checkpoint(checkpoint::CheckpointArgs),
-    /// Write a store into a new one, verified
+    /// Write a verified copy of a store into a new one
     Backup(tools::IntoArgs),
-    /// Make a new store of what can be read of a damaged one; exit status 3 if something is lost
+    /// Make a new store of the readable data of a damaged one; exit status 3 if data is lost
     Salvage(tools::SalvageArgs),
-    /// Write everything into one segment, and drop what it replaces
+    /// Write everything into one segment, and remove the files that it replaces
     Compact(tools::CompactArgs),
 }
 
@@ -100,11 +100,11 @@ fn main() -> ExitCode {
     let result = match Cli::try_parse() {
         Ok(cli) => dispatch(cli),
         Err(error) if !error.use_stderr() => {
-            // Help and version go to standard output; a reader that is gone is no failure.
+            // Help and version go to standard output. It is no failure if its reader has closed it.
             let _ = error.print();
             Ok(())
         }
-        // Without a command: the help, and a status that shows that nothing was done.
+        // A call without a command prints the help, and exits with a status that shows that nothing was done.
         Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
             return ExitCode::from(2);

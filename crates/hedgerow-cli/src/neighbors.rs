@@ -18,7 +18,7 @@ use crate::store::open_read_only;
 pub(crate) struct NeighborsArgs {
     /// The directory of the store
     store: PathBuf,
-    /// The vertex: its key, or in a store with kinds KIND:KEY
+    /// The key of the vertex; in a store with kinds KIND:KEY
     key: String,
     /// Follow the edges against their direction
     #[arg(long = "in", conflicts_with = "along")]
@@ -34,7 +34,7 @@ pub(crate) struct NeighborsArgs {
     /// Print ranks and properties of the edges too
     #[arg(long, conflicts_with = "weights")]
     properties: bool,
-    /// Print only the first edges, at most this many, and whether there are more
+    /// Print at most this many edges, and whether there are more
     #[arg(long, value_name = "N", conflicts_with = "weights")]
     limit: Option<usize>,
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub(crate) struct NeighborsArgs {
 }
 
 /// Prints the neighbors of one vertex, sorted by key, a line for each edge. If edges have several labels and
-/// none is named, a column has the label.
+/// no label is named, a column contains the label.
 pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(&args.store)?;
     let schema = graph.schema();
@@ -155,7 +155,7 @@ fn object(properties: &Properties) -> Value {
     Value::Object(pairs.collect())
 }
 
-/// The parts of an edge that are shown beside the key of the neighbor.
+/// The attributes of an edge that are shown next to the key of the neighbor.
 #[derive(Clone, Copy, Default)]
 struct Shown {
     kinds: bool,
@@ -182,7 +182,7 @@ impl Shown {
         columns.into_iter().map(str::to_owned).chain(others).collect()
     }
 
-    /// Returns the kind, if it is shown, and the key of a vertex.
+    /// Returns the key of a vertex, after its kind if kinds are shown.
     fn key(self, schema: &Schema, key: &VertexKey) -> Vec<Value> {
         let kind = self.kinds.then(|| schema.kind_name(key.kind()).into());
         kind.into_iter().chain([to_json(key)]).collect()

@@ -54,7 +54,7 @@ impl Report {
         self
     }
 
-    /// Adds a table; as CSV, the first one alone is printed.
+    /// Adds a table. CSV output contains only the first table.
     pub(crate) fn table(
         mut self,
         name: &'static str,
@@ -155,12 +155,12 @@ impl Fact {
     }
 }
 
-/// Returns a number in JSON, or its name if JSON has no such number.
+/// Returns a number as JSON; one that JSON cannot represent becomes its name.
 pub(crate) fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or_else(|| Value::String(value.to_string()), Value::Number)
 }
 
-/// Returns a value without the quotes of JSON.
+/// Returns the text of a value, without the quotes of JSON.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -171,12 +171,12 @@ pub(crate) fn plain(value: &Value) -> String {
     }
 }
 
-/// Returns names on one line, separated by blanks: one with a blank is quoted.
+/// Returns names on one line, separated by spaces; a name that contains a space is quoted.
 pub(crate) fn between_blanks(names: &[String]) -> String {
     names.iter().map(|name| quoted(name, b' ')).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns `text` as a field between `delimiter`s: quoted if it would be misread otherwise.
+/// Returns `text` as a field between `delimiter`s. It is quoted if it would otherwise be misread.
 pub(crate) fn quoted(text: &str, delimiter: u8) -> std::borrow::Cow<'_, str> {
     let special = |b: u8| b == delimiter || matches!(b, b'"' | b'\n' | b'\r');
     let edge = text.starts_with(['#', '%']) || text.trim() != text || text.is_empty();

@@ -1,4 +1,4 @@
-//! A progress bar, if there is a terminal to show it.
+//! Progress bars on a terminal.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -10,10 +10,11 @@ use hedgerow_kernels::registry::Kernel;
 use hedgerow_workload::read::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// The rows between two updates.
+/// The number of rows between two updates.
 const ROWS: u64 = 1 << 13;
 
-/// The bytes read of one file, on standard error; without colors, and no output if that is no terminal.
+/// The bar for the bytes read of one file, on standard error, without colors. It prints nothing if standard
+/// error is no terminal.
 pub(crate) struct Bar {
     bar: ProgressBar,
     progress: Progress,
@@ -52,17 +53,17 @@ impl Drop for Bar {
     }
 }
 
-/// The interval between two drawings of a bar of steps.
+/// The interval at which a bar of steps is drawn.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 
-/// The steps of a kernel, which a separate thread draws until this is dropped. No output if standard error is
-/// no terminal, or no thread can be started.
+/// The bar for the steps of a kernel. A separate thread draws it until it is dropped. It prints nothing if
+/// standard error is no terminal, or if no thread can be started.
 pub(crate) struct Steps {
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Steps {
-    /// Returns a bar for a kernel that was given `cancel`.
+    /// Returns a bar for a kernel that reports its steps through `cancel`.
     pub(crate) fn new(kernel: &Kernel, cancel: &Cancel) -> Steps {
         if !std::io::stderr().is_terminal() {
             return Steps { drawing: None };
@@ -78,13 +79,13 @@ impl Drop for Steps {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.drawing.take() {
             drop(end);
-            // A panic of the drawing thread is no failure of the kernel.
+            // A panic of the drawing thread does not fail the kernel.
             let _drawn = thread.join();
         }
     }
 }
 
-/// Draws until the other end of `ended` is dropped.
+/// Draws until the sender of `ended` is dropped.
 fn draw(cancel: &Cancel, name: &'static str, steps: &'static str, ended: &Receiver<()>) {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let known = "{prefix} [{bar:30}] {pos}/{len} {msg} {elapsed}";

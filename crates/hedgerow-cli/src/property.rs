@@ -5,11 +5,11 @@ use hedgerow_workload::read::{FieldKind, TimeError, TimeUnit, is_rounded, read_t
 
 use crate::output::number;
 
-/// The type of a column in a file: that of a property, and the unit of times that are numbers.
+/// The type of a column in a file: the property's type, and the unit of numeric times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnType {
     pub(crate) property: PropertyType,
-    /// The unit; `None` leaves it to the size of each number.
+    /// The unit of numeric times; `None` if the size of each number decides.
     unit: Option<TimeUnit>,
 }
 
@@ -17,12 +17,12 @@ pub(crate) struct ColumnType {
 pub(crate) const TYPES: &str = "bool, i64, f64, utf8, bytes, timestamp or timestamp_s, _ms, _us, _ns";
 
 impl ColumnType {
-    /// Returns the type of a column of an export, whose numeric times count microseconds.
+    /// Returns the type of a column in an export, where numeric times are microseconds.
     pub(crate) fn exported(property: PropertyType) -> ColumnType {
         ColumnType { property, unit: Some(TimeUnit::Microseconds) }
     }
 
-    /// Returns the name of the type in a header.
+    /// Returns the name that a header has for the type.
     pub(crate) fn name(self) -> String {
         match self.unit {
             Some(unit) => format!("{}_{}", self.property, unit.symbol()),
@@ -30,7 +30,7 @@ impl ColumnType {
         }
     }
 
-    /// Returns the type of a column whose fields are of this kind.
+    /// Returns the type of a column with fields of this kind.
     pub(crate) fn of_field(kind: FieldKind) -> ColumnType {
         let property = match kind {
             FieldKind::Truth => PropertyType::Bool,
@@ -42,8 +42,8 @@ impl ColumnType {
         ColumnType { property, unit: None }
     }
 
-    /// Returns the type of a column of Neo4j's importer, in lower case; `None` for those that no property
-    /// has.
+    /// Returns the type that Neo4j's importer calls `name`, in lower case; `None` if no property has such a
+    /// type.
     pub(crate) fn of_importer(name: &str) -> Option<ColumnType> {
         let property = match name {
             "" | "string" | "char" => PropertyType::Utf8,
@@ -56,7 +56,7 @@ impl ColumnType {
         Some(ColumnType { property, unit: None })
     }
 
-    /// Returns the type of this name.
+    /// Returns the type with this name.
     pub(crate) fn from_name(name: &str) -> Option<ColumnType> {
         let timestamp = PropertyType::Timestamp;
         let with_unit = || {
@@ -72,11 +72,11 @@ impl ColumnType {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Read {
     pub(crate) value: Value,
-    /// True for a time that is more exact than the store's microseconds.
+    /// True if the value is a time that was finer than microseconds, the store's unit.
     pub(crate) is_cut: bool,
 }
 
-/// Reads a field of a column; the error describes the fault.
+/// Reads a field of a column; the error describes the fault in the text.
 pub(crate) fn read(name: &str, column: ColumnType, text: &str) -> Result<Read, String> {
     let trimmed = text.trim();
     let whole = |value| Ok(Read { value, is_cut: false });
@@ -92,14 +92,14 @@ pub(crate) fn read(name: &str, column: ColumnType, text: &str) -> Result<Read, S
 
 const UNITS: &str = "timestamp_s, timestamp_ms, timestamp_us or timestamp_ns";
 
-/// Returns the error for a number without a unit.
+/// Returns the error for a numeric time whose unit is unknown.
 fn unlikely(name: &str, text: &str, error: TimeError) -> String {
     let when =
         if error == TimeError::NearEpoch { "within a year of 1970" } else { "outside the years 0 to 9999" };
     format!("property {name}: {text} is {when} if it counts microseconds")
 }
 
-/// Parses a value of type `kind` from an argument or a field; the error describes the fault.
+/// Parses a value of type `kind` from an argument or a field; the error describes the fault in the text.
 pub(crate) fn parse(name: &str, kind: PropertyType, text: &str) -> Result<Value, String> {
     let trimmed = text.trim();
     let value = match kind {
@@ -162,7 +162,7 @@ pub(crate) fn to_text(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Returns a time as a date; outside the years of four digits as microseconds since 1970.
+/// Returns a time as a date. Outside the years of four digits it returns microseconds since 1970.
 fn time(microseconds: i64) -> String {
     show_time(microseconds).unwrap_or_else(|| microseconds.to_string())
 }
@@ -183,7 +183,7 @@ pub(crate) fn header(property: &Property) -> String {
     format!("{}:{}", property.name(), property.property_type())
 }
 
-/// Parses a name with its type behind the last colon; the error describes the fault.
+/// Parses a name, a colon and a type. The last colon separates them; the error describes the fault.
 pub(crate) fn parse_header(text: &str) -> Result<(String, ColumnType), String> {
     let (name, kind) =
         text.rsplit_once(':').ok_or_else(|| format!("{text:?} has no type: NAME:TYPE is needed"))?;

@@ -16,12 +16,12 @@ pub(crate) struct RemoveEdgesArgs {
     store: PathBuf,
     #[command(flatten)]
     chosen: Chosen,
-    /// The most edges that one transaction removes
+    /// The maximal number of edges that one transaction removes
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     batch: usize,
 }
 
-/// Removes the edges that meet a condition, in batches of one transaction each.
+/// Removes the edges that meet a condition, in batches. Each batch is one transaction.
 pub(crate) fn remove_edges(args: &RemoveEdgesArgs, style: Style) -> Result<(), CliError> {
     if args.chosen.label.is_empty() {
         return Err(CliError::Usage("--label is needed: the label of the edges to remove".to_owned()));

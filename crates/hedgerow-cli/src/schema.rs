@@ -17,8 +17,8 @@ pub(crate) struct SchemaArgs {
     store: PathBuf,
 }
 
-/// Prints labels, the properties of edges and vertices with their types and, if there are any, the kinds of
-/// vertices.
+/// Prints the labels, the properties of edges and vertices with their types, and the kinds of vertices if
+/// there are any.
 pub(crate) fn schema(args: &SchemaArgs, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(&args.store)?;
     let schema = graph.schema();
@@ -47,7 +47,7 @@ pub(crate) fn schema(args: &SchemaArgs, style: Style) -> Result<(), CliError> {
 
 const COLUMNS: [&str; 7] = ["kind", "label", "property", "type", "vertex_kind", "from", "to"];
 
-/// The content of one row; the last three fields are of stores with kinds.
+/// The content of one row; only stores with kinds use the last three fields.
 #[derive(Default)]
 struct Row<'a> {
     what: &'static str,

@@ -14,7 +14,7 @@ pub(crate) struct Chosen {
     /// Follow edges along their direction, against it or both ways [default: out]
     #[arg(long = "direction", value_name = "out|in|both", value_parser = direction)]
     pub(crate) along: Option<EdgeDirection>,
-    /// Follow edges of these ranks alone: from the first to the one before the last, each may be left out
+    /// Follow only edges with these ranks: the first one, and the one after the last; each may be left out
     #[arg(long, value_name = "FIRST..STOP", value_parser = rank_range)]
     pub(crate) rank_range: Option<RankRange>,
     /// Follow only edges whose property meets a condition: since>2020 (==, !=, <, <=, >, >=), 'op in A,D',
@@ -23,7 +23,7 @@ pub(crate) struct Chosen {
     pub(crate) filters: Vec<Filter>,
 }
 
-/// The first rank, and the one behind the last.
+/// The first rank, and the rank after the last one.
 #[derive(Clone, Copy)]
 pub(crate) struct RankRange(Option<u64>, Option<u64>);
 
@@ -46,17 +46,17 @@ fn rank_range(text: &str) -> Result<RankRange, String> {
 }
 
 impl Chosen {
-    /// Returns the labels that are named; an error if one is not defined.
+    /// Returns the labels that the option names; an error if one is not defined.
     pub(crate) fn labels(&self, schema: &Schema) -> Result<Vec<LabelId>, CliError> {
         self.label.iter().map(|name| Ok(schema.find_label(name.as_str())?.id())).collect()
     }
 
-    /// True if edges are chosen by their label alone, in one direction.
+    /// True if edges are chosen only by their label, in one direction.
     pub(crate) fn is_plain(&self) -> bool {
         self.rank_range.is_none() && self.filters.is_empty() && self.along != Some(EdgeDirection::Both)
     }
 
-    /// Returns the edges to read, with the conditions' values in the types of the properties.
+    /// Returns the edges to read. The values of conditions have the types of their properties.
     pub(crate) fn selection(
         &self,
         snapshot: &Snapshot,

@@ -22,7 +22,7 @@ impl Show {
         self.names.is_empty()
     }
 
-    /// Refuses a property that vertices of no kind have.
+    /// Refuses a property that no kind of vertices has.
     pub(crate) fn check(&self, schema: &Schema, keys: hedgerow::KeyKind) -> Result<(), CliError> {
         let known: Vec<&str> = kinds(schema, keys)
             .flat_map(|(kind, _)| schema.vertex_properties_of(kind).map(|property| &**property.name()))
@@ -36,8 +36,8 @@ impl Show {
         }
     }
 
-    /// Returns the columns to add to `others`. Each gets `prefix` if it is not empty; else only a name that
-    /// is in `others` gets a prefix.
+    /// Returns the names of the columns to add to `others`. Each gets `prefix`. If that is empty, only a name
+    /// that `others` contains gets a prefix.
     pub(crate) fn columns(&self, prefix: &str, others: &[&str]) -> Vec<String> {
         let column = |name: &String| match prefix {
             "" if others.contains(&name.as_str()) => format!("vertex_{name}"),
@@ -47,7 +47,7 @@ impl Show {
         self.names.iter().map(column).collect()
     }
 
-    /// Returns the values of a vertex; null if the vertex has no value, or its kind no such property.
+    /// Returns the values of a vertex; null if it has no value, or if its kind lacks the property.
     pub(crate) fn values(&self, snapshot: &Snapshot, key: VertexKeyRef<'_>) -> hedgerow::Result<Vec<Value>> {
         let value = |name: &String| {
             let found = snapshot.with_vertex_property(key, name, property::to_json)?;

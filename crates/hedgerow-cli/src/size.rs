@@ -1,6 +1,6 @@
 //! Numbers of bytes on the command line.
 
-/// Parses a number of bytes, with a unit or without.
+/// Parses a number of bytes, with or without a unit.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match text.get(digits.len()..).unwrap_or("").trim() {
@@ -21,13 +21,13 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 
 const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-/// Formats a number of bytes for people, rounded; below 10 units it has one decimal digit.
+/// Formats a number of bytes for people, rounded. Below 10 units it has one decimal digit.
 pub(crate) fn shown(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
     }
     let (mut number, mut unit) = (bytes as f64 / 1024.0, 0);
-    // The printed number decides the unit: 1023.6 KiB would be printed as 1024 KiB.
+    // The rounded number decides the unit: 1023.6 KiB would be printed as 1024 KiB.
     while number >= 1023.5 && unit + 1 < UNITS.len() {
         (number, unit) = (number / 1024.0, unit + 1);
     }

@@ -18,7 +18,7 @@ pub(crate) struct StatsArgs {
     store: PathBuf,
 }
 
-/// Prints the content of the store and the places of its bytes.
+/// Prints the content of the store, and the memory and the files that it takes.
 pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(&args.store)?;
     let (config, stats) = (graph.config(), graph.stats()?);
@@ -48,7 +48,7 @@ pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
         .bytes("arena_free_bytes", stats.arena_free_bytes)
         .bytes("log_bytes", log_bytes)
         .bytes("segment_bytes", segment_bytes);
-    // A table would replace the figures.
+    // In CSV, a table would be printed instead of the figures.
     if style == Style::Csv {
         return report.print(style);
     }
@@ -62,7 +62,7 @@ pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
 
 const KINDS: [&str; 4] = ["kind", "vertices", "keys", "properties"];
 
-/// Returns one row per kind of vertices; none for a graph with only the default one.
+/// Returns one row per kind of vertices; no row if the graph has only the default kind.
 fn vertices(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
     let (snapshot, schema) = (graph.snapshot()?, graph.schema());
     if schema.kinds().is_empty() {
@@ -83,7 +83,7 @@ fn vertices(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
 
 const LABELS: [&str; 4] = ["label", "edges", "multi", "properties"];
 
-/// Returns one row per label; none for a graph with only the default one, without properties.
+/// Returns one row per label; no row if the graph has only the default label, without properties.
 fn labels(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
     let snapshot = graph.snapshot()?;
     let schema = snapshot.schema();
@@ -98,8 +98,8 @@ fn labels(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
     schema.labels().iter().map(row).collect()
 }
 
-/// Returns the sizes of the log files and of the segment files. A store that is open for reading only does
-/// not hold its files, so the sizes come from the directory. Log files include space that is reserved ahead.
+/// Returns the total sizes of the log files and of the segment files, read from the directory: a store opened
+/// for reading only does not keep its files open. Log files include space that is reserved ahead.
 fn file_bytes(store: &Path) -> (u64, u64) {
     let (mut log, mut segments) = (0, 0);
     for entry in std::fs::read_dir(store).into_iter().flatten().flatten() {

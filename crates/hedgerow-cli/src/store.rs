@@ -11,7 +11,7 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Graph, CliError> {
     open_within(path, None)
 }
 
-/// Like [`open_read_only`], but within a memory limit if there is one.
+/// Opens a store like [`open_read_only`], within a memory limit if one is given.
 pub(crate) fn open_within(path: &Path, memory_limit: Option<u64>) -> Result<Graph, CliError> {
     if is_vacant(path) {
         return Err(not_a_store(path));
@@ -21,7 +21,7 @@ pub(crate) fn open_within(path: &Path, memory_limit: Option<u64>) -> Result<Grap
     Ok(options.open(path)?)
 }
 
-/// Returns the label to read: the one that was named, or else the label of all edges. If they have several,
+/// Returns the label to read: the named one, or else the label of all edges. If edges have several labels,
 /// the error asks for a name, or for the alternative `or`.
 pub(crate) fn label_to_read(snapshot: &Snapshot, named: Option<&str>, or: &str) -> Result<LabelId, CliError> {
     if let Some(name) = named {
@@ -35,14 +35,14 @@ pub(crate) fn label_to_read(snapshot: &Snapshot, named: Option<&str>, or: &str) 
     })
 }
 
-/// Returns all kinds of vertices with the types of their keys: the default one, which has `keys`, and those
-/// that were defined.
+/// Returns all kinds of vertices with the types of their keys: the default kind, which has `keys`, and the
+/// defined kinds.
 pub(crate) fn kinds(schema: &Schema, keys: KeyKind) -> impl Iterator<Item = (KindId, KeyKind)> {
     let defined = schema.kinds().iter().map(|kind| (kind.id(), kind.keys()));
     std::iter::once((KindId::DEFAULT, keys)).chain(defined)
 }
 
-/// True if nothing is at `path`, or an empty directory: a place where a store can be created.
+/// True if `path` does not exist or is an empty directory, so that a store can be created there.
 pub(crate) fn is_vacant(path: &Path) -> bool {
     match path.symlink_metadata() {
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -50,7 +50,7 @@ pub(crate) fn is_vacant(path: &Path) -> bool {
     }
 }
 
-/// Returns the error for a place without a store.
+/// Returns the error for a path without a store.
 pub(crate) fn not_a_store(path: &Path) -> CliError {
     let reason = if path.exists() { "it is empty" } else { "no such directory" };
     hedgerow::Error::Open(hedgerow::OpenError::NotAStore {

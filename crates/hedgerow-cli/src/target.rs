@@ -8,8 +8,8 @@ use crate::error::CliError;
 
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// A destination of results. A file is written beside its final name and moved there by
-/// [`finish`](Self::finish), so that a failed command leaves the old file, or none.
+/// A destination of results. A file is written next to its final path, and moved to it by
+/// [`finish`](Self::finish). So after a failure the old file is unchanged, or there is none.
 pub(crate) struct Target {
     name: String,
     to: BufWriter<Box<dyn Write>>,
@@ -30,11 +30,11 @@ impl Target {
         Target { name: "standard output".to_owned(), to, file: None }
     }
 
-    /// Returns the file `path`; standard output without one, or for `-`.
+    /// Returns the file `path` as destination; for `-` or no path, standard output.
     pub(crate) fn open(path: Option<&Path>) -> Result<Target, CliError> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Target::stdout()) };
         let name = path.display().to_string();
-        // A device or a pipe cannot be replaced by a file; it is written directly.
+        // A device or a pipe cannot be replaced by a file, so it is written directly.
         let special = path.metadata().is_ok_and(|found| !found.is_file());
         let partial = if special {
             path.to_owned()
@@ -50,12 +50,12 @@ impl Target {
         Ok(Target { name, to, file: Some(moves) })
     }
 
-    /// Writes with `f`.
+    /// Calls `f` to write.
     pub(crate) fn write(&mut self, f: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
         f(&mut self.to).map_err(|source| CliError::Write { to: self.name.clone(), source })
     }
 
-    /// Writes out the buffer, and gives a file its name.
+    /// Writes out the buffer, and moves a file to its final path.
     pub(crate) fn finish(mut self) -> Result<(), CliError> {
         self.write(|to| to.flush())?;
         let Some(file) = self.file.as_mut().filter(|file| !file.done) else { return Ok(()) };
@@ -69,7 +69,7 @@ impl Target {
 impl Drop for Moves {
     fn drop(&mut self) {
         if !self.done {
-            // The remains of a failed command; the failure itself is reported already.
+            // An error of this removal is ignored: the command's own failure is already reported.
             let _ = std::fs::remove_file(&self.partial);
         }
     }

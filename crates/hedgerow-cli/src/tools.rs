@@ -24,7 +24,7 @@ pub(crate) struct IntoArgs {
 pub(crate) struct SalvageArgs {
     #[command(flatten)]
     stores: IntoArgs,
-    /// The memory to work in, as 8GiB: what does not fit stands in temporary files at INTO
+    /// The memory for the salvage, as 8GiB; data that does not fit is written to temporary files in INTO
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory_limit: Option<u64>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct CompactArgs {
     store: PathBuf,
 }
 
-/// Writes the store into a new one.
+/// Writes a copy of the store into a new one.
 pub(crate) fn backup(args: &IntoArgs, style: Style) -> Result<(), CliError> {
     let done = open_read_only(&args.store)?.backup(&args.into)?;
     Report::default()
@@ -46,8 +46,8 @@ pub(crate) fn backup(args: &IntoArgs, style: Style) -> Result<(), CliError> {
         .print(style)
 }
 
-/// Saves the readable content of a damaged store into a new store. A loss is a finding, not a failure; damage
-/// without loss of data is no loss.
+/// Copies the readable data of a damaged store into a new store. A loss is a finding, not a failure. Damage
+/// without loss of data counts as no loss.
 pub(crate) fn salvage(args: &SalvageArgs, style: Style) -> Result<(), CliError> {
     let IntoArgs { store, into } = &args.stores;
     if is_vacant(store) {
@@ -80,7 +80,7 @@ pub(crate) fn salvage(args: &SalvageArgs, style: Style) -> Result<(), CliError> 
     if whole { Ok(()) } else { Err(CliError::Lossy) }
 }
 
-/// Writes everything into one segment and drops all files that it replaces.
+/// Writes everything into one segment, and removes all files that it replaces.
 pub(crate) fn compact(args: &CompactArgs, style: Style) -> Result<(), CliError> {
     if is_vacant(&args.store) {
         return Err(not_a_store(&args.store));

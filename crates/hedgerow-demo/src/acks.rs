@@ -1,9 +1,9 @@
-//! The acknowledgement file: begun and acknowledged transactions, kept outside the store.
+//! The acknowledgement file: begun and acknowledged transactions, recorded outside the store.
 //!
 //! One line per event, appended by a single write: `b WRITER INDEX` before a writer commits a transaction,
-//! `a WRITER INDEX TIMESTAMP EVENTS WROTE AT MICROSECONDS` after the commit was acknowledged, and
-//! `p INDEX EVENTS` for a transaction that was in flight at the kill and that the reopened store holds. The
-//! file is not synced: the death of a process loses nothing that it wrote to the system.
+//! `a WRITER INDEX TIMESTAMP EVENTS WROTE AT MICROSECONDS` after the commit was acknowledged.
+//! `p INDEX EVENTS` is a transaction that was in flight at the kill and that the reopened store contains. The
+//! file is not synced: when a process dies, the system still has everything that it wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
@@ -40,7 +40,7 @@ impl AckWriter {
         self.append(&format!("a {writer} {index} {timestamp} {events} {wrote} {at} {microseconds}\n"))
     }
 
-    /// Records that the reopened store holds `index`, which was never acknowledged.
+    /// Records that the reopened store contains `index`, which was never acknowledged.
     pub(crate) fn found(&self, index: u64, events: u64) -> Result<()> {
         self.append(&format!("p {index} {events}\n"))
     }
@@ -57,15 +57,16 @@ pub(crate) struct Ack {
     pub(crate) timestamp: u64,
     /// The number of events of the transaction.
     pub(crate) events: u64,
-    /// True if it had any operation: a transaction that finds nothing to remove has nothing to make durable.
+    /// True if the transaction wrote: a transaction that finds nothing to remove has nothing to make durable.
     pub(crate) wrote: bool,
     /// The microseconds from the start of the process to the acknowledgement.
     pub(crate) at: u64,
-    /// The time from its begin to its acknowledgement.
+    /// The time from the start of the transaction to its acknowledgement.
     pub(crate) microseconds: u64,
 }
 
-/// Returns the latency that this share of the commits does not exceed, in seconds; NaN without commits.
+/// Returns the latency that the share `share` of the commits does not exceed, in seconds; NaN without
+/// commits.
 pub(crate) fn percentile_of(acks: &[Ack], share: f64) -> f64 {
     let mut latencies: Vec<f64> = acks.iter().map(|ack| ack.microseconds as f64 * 1e-6).collect();
     latencies.sort_unstable_by(f64::total_cmp);
@@ -79,20 +80,20 @@ pub(crate) struct Acks {
     pub(crate) acknowledged: BTreeMap<u64, Ack>,
     /// The transactions found in the store without an acknowledgement, by stream index.
     pub(crate) found: BTreeSet<u64>,
-    /// The number of events of both.
+    /// The number of events of all these transactions.
     pub(crate) events: u64,
     begun: BTreeMap<u64, u64>,
 }
 
 impl Acks {
-    /// Reads the whole file; an absent one is empty.
+    /// Reads the whole file; an absent file counts as empty.
     pub(crate) fn read(path: &Path) -> Result<Acks> {
         let mut follower = AckFollower::new(path);
         follower.poll()?;
         Ok(follower.acks)
     }
 
-    /// True if the store is known to hold transaction `index`.
+    /// True if the file shows that the store contains transaction `index`.
     pub(crate) fn holds(&self, index: u64) -> bool {
         self.acknowledged.contains_key(&index) || self.found.contains(&index)
     }
@@ -146,7 +147,7 @@ impl AckFollower {
         AckFollower { path: path.to_owned(), file: None, rest: Vec::new(), lines: 0, acks: Acks::default() }
     }
 
-    /// Reads the records appended since the last call. Half a line at the end waits for its rest.
+    /// Reads the records appended since the last call. An incomplete last line is read by a later call.
     pub(crate) fn poll(&mut self) -> Result<()> {
         if self.file.is_none() {
             match File::open(&self.path) {

@@ -1,4 +1,4 @@
-//! The analyst: whole-graph questions on one snapshot after the other, while the writers continue.
+//! The analyst: asks whole-graph questions on one snapshot after another, while the writers continue.
 
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use super::ingestion::Ingestion;
 use super::message::{Analysis, Message};
 use hedgerow_report::failure::Result;
 
-/// The pause between two rounds, so that two writers and the analyst share two cores.
+/// The pause between two rounds, because two writers and the analyst share two cores.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The number of rounds for a stream that takes only seconds: one for each tenth of it.
+/// The number of rounds for a stream that takes only seconds: one round per tenth of the stream.
 const ROUNDS: u64 = 10;
-/// The number of vertices that a round names.
+/// The number of top vertices that a round reports.
 const TOP: usize = 3;
 
-/// Analyses until the writers have ended.
+/// Runs rounds until the writers have ended.
 pub(crate) fn run(one: &Ingestion, messages: &Sender<Message>) -> Result<()> {
     while !one.is_done() {
         one.sleep_unless_ahead(PAUSE, ROUNDS);

@@ -1,5 +1,5 @@
-//! The checks of the demo. The replay model of the workload crate, which shares no code with the store,
-//! computes the expected content of the store from the stream and the acknowledgement file.
+//! The checks of the demo. The expected content of the store comes from the replay model of the workload
+//! crate, which shares no code with the store. The model replays the stream and the acknowledgement file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,20 +19,20 @@ use super::watch::Ingested;
 use hedgerow_report::failure::Result;
 use hedgerow_report::figures::{grouped, seconds};
 
-/// The greatest relative difference of PageRank scores.
+/// The greatest relative difference that two PageRank scores may have.
 pub(crate) const RANK_TOLERANCE: f64 = 1e-9;
 const RANK_ITERATIONS: u32 = 20;
 
 /// The content of the reopened store.
 pub(crate) struct Recovered {
-    /// The time from opening the files to the first snapshot.
+    /// The time from opening the store to its first snapshot.
     pub(crate) seconds: f64,
     pub(crate) acknowledged: u64,
-    /// The stream index of each transaction in flight at the kill, and true if the store holds it.
+    /// The stream index of each transaction in flight at the kill; true if the store contains it.
     pub(crate) in_flight: Vec<(u64, bool)>,
     pub(crate) vertices: u64,
     pub(crate) edges: u64,
-    /// The seconds of replay and comparison.
+    /// The seconds that replay and comparison took.
     pub(crate) compared: f64,
 }
 
@@ -59,8 +59,8 @@ impl Recovered {
     }
 }
 
-/// Opens the store after the kill and compares it. Records in the acknowledgement file the transactions in
-/// flight that it holds.
+/// Opens the store after the kill and compares it with the replay model. Transactions in flight that it
+/// contains are recorded in the acknowledgement file.
 pub(crate) fn recovered(spec: &StreamSpec, dir: &Path, ack_file: &Path, fault: Fault) -> Result<Recovered> {
     let begun = Instant::now();
     let (graph, _) = store::open(dir, spec.key_kind()?)?;
@@ -101,7 +101,7 @@ pub(crate) fn recovered(spec: &StreamSpec, dir: &Path, ack_file: &Path, fault: F
     })
 }
 
-/// Returns the state after the acknowledged transactions, in stream order, and the transactions in flight.
+/// Returns the state after all acknowledged transactions, in stream order, and the transactions in flight.
 fn replay(spec: &StreamSpec, acks: &Acks, in_flight: &[u64]) -> Result<(State, Vec<Transaction>)> {
     let mut state = State::new();
     let mut pending = Vec::new();
@@ -131,8 +131,8 @@ fn not_explained(acks: &Acks, in_flight: &[u64], diff: &Diff) -> String {
     )
 }
 
-/// Checks the number of syncs: each commit that wrote was synced, and one sync serves at most one commit of
-/// each writer.
+/// Checks that all commits that wrote were synced, by the number of syncs: one sync can serve at most one
+/// commit of each writer.
 pub(crate) fn fsyncs(first: &Ingested, second: &Ingested) -> Result<()> {
     for run in [first, second] {
         let Some(sample) = run.samples.last() else { return Err("a child reported nothing".into()) };
@@ -149,20 +149,20 @@ pub(crate) fn fsyncs(first: &Ingested, second: &Ingested) -> Result<()> {
 
 /// The content of the store at the end of the stream.
 pub(crate) struct End {
-    /// The time to open it after an orderly close.
+    /// The time to open the store after an orderly close.
     pub(crate) open_seconds: f64,
     pub(crate) vertices: u64,
     pub(crate) edges: u64,
     pub(crate) weight_sum: f64,
     pub(crate) components: u64,
-    /// The vertices that the search reached, and the greatest depth.
+    /// The number of vertices that the breadth-first search reached; below, the greatest depth.
     pub(crate) reached: u64,
     pub(crate) depth: u32,
     /// The greatest relative difference of two PageRank scores.
     pub(crate) rank_difference: f64,
 }
 
-/// Opens the store at the end and compares it with the whole stream.
+/// Opens the store after the whole stream and compares it with the replay model.
 pub(crate) fn end(spec: &StreamSpec, dir: &Path) -> Result<End> {
     let begun = Instant::now();
     let (graph, _) = store::open(dir, spec.key_kind()?)?;
@@ -229,7 +229,7 @@ fn check(graph: &Graph) -> Result<()> {
     Ok(())
 }
 
-/// Compares components, depths and ranks of the store's kernels with plain algorithms on a plain CSR.
+/// Compares the components, depths and ranks of the store's kernels with the answers of plain algorithms.
 fn compare_answers(snapshot: &Snapshot, expected: &State) -> Result<End> {
     let graph = expected.to_graph();
     let csr = graph.csr()?;

@@ -1,5 +1,5 @@
-//! The child process: opens the store, replays the stream with two writers beside an analyst, and may be
-//! killed at any moment.
+//! The child process: opens the store, and replays the stream with two writers while an analyst works. It may
+//! be killed at any moment.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,12 +17,13 @@ use super::setting::WRITERS;
 use super::{analyst, measure, store};
 use hedgerow_report::failure::{Context, Result};
 
-/// The retries of a conflicting transaction. Scheduled transactions share no vertex, so a few would do.
+/// The number of retries of a conflicting transaction. Scheduled transactions share no vertex, so few are
+/// needed.
 const RETRIES: u32 = 1000;
 /// The longest interval between two reports of the state.
 const SAMPLE_EVERY: Duration = Duration::from_millis(200);
-/// The state is also reported at each hundredth of the stream, so that a stream that ends within a second has
-/// a curve.
+/// The number of equal parts of the stream after each of which the state is also reported. So a stream that
+/// ends within a second has a curve too.
 const SAMPLES: u64 = 100;
 
 /// Options of the child process.
@@ -32,16 +33,16 @@ pub struct ChildOptions {
     pub stream: StreamSpec,
     /// The store's directory.
     pub store: PathBuf,
-    /// The acknowledgement file; transactions that it records as held are skipped.
+    /// The acknowledgement file. Transactions that the store contains according to this file are skipped.
     pub acks: PathBuf,
-    /// The events of the whole stream: a checkpoint is taken at every tenth of them.
+    /// The number of events of the whole stream. A checkpoint is taken after every tenth of them.
     pub total_events: u64,
 }
 
-/// Runs the child, which reports on the standard output.
+/// Runs the child, which writes its reports to standard output.
 ///
 /// # Errors
-/// Those of the store, of the stream and of the acknowledgement file.
+/// The errors of the store, of the stream and of the acknowledgement file.
 pub fn run(options: &ChildOptions) -> Result<()> {
     let (sender, receiver) = channel();
     let printer = std::thread::spawn(move || print(&receiver));
@@ -136,10 +137,10 @@ where
     Ok(())
 }
 
-/// Takes checkpoints at 5 %, 15 %, 25 % and so on of the stream: a kill at a round share finds a checkpoint
-/// and a log.
+/// Takes checkpoints at 5 %, 15 %, 25 % and so on of the stream. So a kill at a multiple of 10 % finds both a
+/// checkpoint and a log.
 fn checkpoint(one: &Ingestion, first_event: u64, total: u64, messages: &Sender<Message>) -> Result<()> {
-    // A cut of the log loses nothing that a checkpoint holds, so there is none with that fault.
+    // Cutting the log would lose nothing that a checkpoint contains, so this fault permits no checkpoint.
     if Fault::from_environment()? == Fault::CutLog {
         return Ok(());
     }

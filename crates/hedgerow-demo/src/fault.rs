@@ -1,4 +1,4 @@
-//! Faults that tests plant, to see the demo fail. Chosen by an environment variable that no user needs.
+//! Faults that tests plant to see the demo fail. An environment variable chooses one; no user needs it.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::acks::{Ack, Acks};
 use hedgerow_report::failure::{Context, Result};
 
-/// The variable.
+/// The name of the environment variable.
 const VARIABLE: &str = "HEDGEROW_DEMO_FAULT";
 
 /// The planted fault.
@@ -15,17 +15,17 @@ const VARIABLE: &str = "HEDGEROW_DEMO_FAULT";
 pub(crate) enum Fault {
     /// No fault.
     None,
-    /// The checker treats transactions as acknowledged that were not, as if their commits had been lost.
+    /// The checker counts some transactions as acknowledged that were not, as if their commits had been lost.
     ExtraAck,
     /// The end of the log is wiped after the kill, as if its last commits had never been synced.
     CutLog,
 }
 
-/// The bytes that [`Fault::CutLog`] wipes: several transactions.
+/// The number of bytes that [`Fault::CutLog`] wipes: several transactions.
 const WIPED_BYTES: u64 = 64 << 10;
 
 impl Fault {
-    /// Returns the fault that the variable names.
+    /// Returns the fault that the variable names; no fault without it.
     pub(crate) fn from_environment() -> Result<Fault> {
         match std::env::var(VARIABLE).as_deref() {
             Err(_) => Ok(Fault::None),
@@ -35,7 +35,7 @@ impl Fault {
         }
     }
 
-    /// Damages the store, if that is the fault.
+    /// Damages the store, if this is [`Fault::CutLog`].
     pub(crate) fn after_kill(self, store: &Path) -> Result<()> {
         if self != Fault::CutLog {
             return Ok(());
@@ -48,8 +48,8 @@ impl Fault {
             }
         }
         logs.sort();
-        // A checkpoint may have begun a segment just before the kill, with no commit in it: the cut would
-        // lose nothing.
+        // A checkpoint may have begun a log segment just before the kill. Such a segment has no commit, and
+        // cutting it would lose nothing.
         for newest in logs.iter().rev() {
             let bytes = std::fs::read(newest).context(newest.display())?;
             let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last as u64 + 1);
@@ -63,8 +63,8 @@ impl Fault {
         Err("the store has no log with commits".into())
     }
 
-    /// Adds acknowledgements that never happened, if that is the fault: the next transactions after all begun
-    /// ones. Three, since one alone might remove something absent.
+    /// Adds acknowledgements that never happened, if this is [`Fault::ExtraAck`]. They are of the three
+    /// transactions after all begun ones: a single one might only remove something absent.
     pub(crate) fn falsify(self, acks: &mut Acks) {
         if self == Fault::ExtraAck {
             let last = acks.acknowledged.keys().copied().chain(acks.in_flight()).max();
@@ -76,6 +76,6 @@ impl Fault {
     }
 }
 
-/// The bytes that [`Fault::CutLog`] leaves alone: the header of a log segment with all that precedes its
+/// The bytes that [`Fault::CutLog`] does not wipe: the header of a log segment and everything before its
 /// records.
 const HEADER_BYTES: u64 = 4096;

@@ -1,4 +1,4 @@
-//! An ingestion under way: the state that the writers, the analyst and the reporting threads share.
+//! A running ingestion: the state that the writers, the analyst and the reporting threads share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,10 +9,10 @@ use hedgerow::io::IoCounters;
 
 use super::message::Sample;
 
-/// The interval between two looks at the state.
+/// The interval at which the state is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
-/// One ingestion.
+/// The shared state of one ingestion.
 pub(crate) struct Ingestion {
     pub(crate) graph: Graph,
     /// The start of the process.
@@ -37,7 +37,8 @@ impl Ingestion {
         self.done.load(Ordering::Acquire)
     }
 
-    /// Sleeps for `time`, or until one of `parts` equal parts of the stream, or all of it, was ingested.
+    /// Sleeps for `time`, or until the next of `parts` equal parts of the stream, or the whole stream, was
+    /// ingested.
     pub(crate) fn sleep_unless_ahead(&self, time: Duration, parts: u64) {
         let end = Instant::now() + time;
         let events = self.events.load(Ordering::Relaxed) + (self.total_events / parts).max(1);
@@ -46,7 +47,7 @@ impl Ingestion {
         }
     }
 
-    /// Sleeps until the writers have ended, at most for `time`.
+    /// Sleeps for `time`, or until the writers have ended.
     pub(crate) fn sleep(&self, time: Duration) {
         let end = Instant::now() + time;
         while !self.is_done() && Instant::now() < end {

@@ -1,8 +1,8 @@
-//! The whole main job in one program. Two writers ingest events as durable transactions while an analyst
-//! works on snapshots. The process is killed, the store comes back with every acknowledged commit, the stream
-//! runs to its end, and the answers are right. `docs/guide/demo.md` walks through its output.
+//! The store's main task in one program. Two writers ingest events as durable transactions while an analyst
+//! works on snapshots. The process is killed. The reopened store has every acknowledged commit, the stream is
+//! replayed to its end, and the answers are correct. `docs/guide/demo.md` walks through the output.
 //!
-//! A library, so that the suite `stream` of the benchmarks replays the same events into the same store.
+//! It is a library so that the benchmarks' suite `stream` replays the same events into the same store.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::disallowed_methods,
@@ -47,10 +47,10 @@ pub use store::{apply, open as open_store};
 use story::Story;
 use watch::Watch;
 
-/// The share of the stream after which the child is killed, in percent of its events.
+/// The percentage of the stream's events after which the child is killed.
 const KILL_PERCENT: u64 = 60;
 
-/// Returns the stream that the options name: that of a file, or a generated one.
+/// Returns the stream that the options select: a file's, or a generated one.
 pub fn stream(data: Option<PathBuf>, events: u64, seed: u64) -> StreamSpec {
     match data {
         Some(path) => StreamSpec::File(path),
@@ -58,10 +58,11 @@ pub fn stream(data: Option<PathBuf>, events: u64, seed: u64) -> StreamSpec {
     }
 }
 
-/// Runs the demo, and prints its progress. Takes seconds, and a few times the memory of the stream's graph.
+/// Runs the demo, and prints its progress. It takes seconds, and a few times the memory of the stream's
+/// graph.
 ///
 /// # Errors
-/// Returns the check that failed, or the file.
+/// Returns the check or the file that failed.
 pub fn run(options: &DemoOptions) -> Result<()> {
     let begun = Instant::now();
     let fault = Fault::from_environment()?;

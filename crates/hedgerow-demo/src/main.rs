@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use hedgerow_demo::{ChildOptions, DemoOptions};
 
-/// The store allocates many small exact-fit blocks from several threads.
+/// The store makes many small allocations of exact size from several threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The whole job: durable ingestion beside analytics, a kill, recovery, comparison.
+/// Ingests durably while analytics run, is killed, recovers, and compares.
 #[derive(Debug, Parser)]
 #[command(name = "hedgerow-demo", version, args_conflicts_with_subcommands = true)]
 struct Cli {
@@ -45,7 +45,8 @@ struct StreamArgs {
 struct DemoArgs {
     #[command(flatten)]
     stream: StreamArgs,
-    /// The folder of store, acknowledgements and report; files of an earlier demo there are removed
+    /// The folder of the store, the acknowledgements and the report; files of an earlier demo in it are
+    /// removed
     #[arg(long, default_value = "target/demo", value_name = "DIR")]
     dir: PathBuf,
 }

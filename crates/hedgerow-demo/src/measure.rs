@@ -1,5 +1,5 @@
-//! Measurements on the live store at the end of the stream, beside a plain CSR of the same graph under the
-//! same ids.
+//! Measurements on the live store at the end of the stream, compared with a plain CSR of the same graph with
+//! the same ids.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ const SNAPSHOTS: usize = 10_000;
 
 type Figures = Vec<(String, f64, String)>;
 
-/// Measures snapshot opening, kernels against CSR, and memory.
+/// Measures the opening of snapshots, kernels in comparison with the CSR, and memory.
 pub(crate) fn live(graph: &Graph) -> Result<Figures> {
     let mut figures = Figures::new();
     let mut add =
@@ -52,7 +52,7 @@ pub(crate) fn live(graph: &Graph) -> Result<Figures> {
 /// Returns a CSR with the ids of the snapshot, so that both have the same locality.
 ///
 /// # Errors
-/// Those of the snapshot's reads.
+/// The errors of the snapshot's reads.
 pub fn csr_of(snapshot: &Snapshot) -> Result<Csr> {
     let view = snapshot.view()?;
     let bound = view.vertex_bound();
@@ -66,7 +66,7 @@ pub fn csr_of(snapshot: &Snapshot) -> Result<Csr> {
     )?)
 }
 
-/// Returns the medians of alternating runs: name, seconds on the store, seconds on the CSR.
+/// Measures kernels alternately on both graphs. Returns name, median seconds on the store and on the CSR.
 fn kernels<A: Topology, B: Topology>(
     a: &A,
     b: &B,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use hedgerow_report::failure::{Context, Result};
 
-/// A report of the child. Times are seconds since its process began, unless stated otherwise.
+/// A report of the child. Times are seconds since the child started, unless stated otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
     /// The state of the ingestion, several times a second.
@@ -13,9 +13,9 @@ pub(crate) enum Message {
     Analysis(Analysis),
     /// A checkpoint was written.
     Checkpoint {
-        /// The time that it took.
+        /// The time that the checkpoint took.
         taken: f64,
-        /// Its commit timestamp.
+        /// The timestamp of the checkpoint.
         timestamp: u64,
         /// The size of the segment.
         bytes: u64,
@@ -28,14 +28,14 @@ pub(crate) enum Message {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) at: f64,
-    /// The commits of this child that wrote something, and so had to be synced.
+    /// The number of this child's commits that wrote something, and therefore had to be synced.
     pub(crate) commits: u64,
-    /// The calls of fsync or fdatasync on files by this child's store.
+    /// The number of fsync and fdatasync calls of this child's store.
     pub(crate) syncs: u64,
     pub(crate) conflicts: u64,
     /// The memory of the process.
     pub(crate) resident_bytes: u64,
-    /// The part of it that the store accounts for.
+    /// The part of this memory that the store accounts for.
     pub(crate) store_bytes: u64,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Analysis {
     pub(crate) taken: f64,
     /// The time to open the snapshot.
     pub(crate) opened: f64,
-    /// Commits published since the snapshot was opened.
+    /// The number of commits published since the snapshot was opened.
     pub(crate) behind: u64,
     pub(crate) vertices: u64,
     pub(crate) edges: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Analysis {
 }
 
 impl Message {
-    /// Returns one line of JSON, without its end.
+    /// Returns the message as a line of JSON, without the line break.
     pub(crate) fn to_line(&self) -> String {
         match self {
             Message::Sample(s) => json!({

@@ -1,4 +1,4 @@
-//! The demo's page: what happened when, charts on one axis of time, the table, how to repeat it.
+//! The demo's page: its steps, charts on one time axis, the table, and the command that repeats it.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use hedgerow_report::{Curve, Mark, Page, Panel, Timeline, today};
 #[cfg(test)]
 mod tests;
 
-/// The windows of the axis of time in which commits are counted.
+/// The number of windows of the time axis, in each of which commits are counted.
 const WINDOWS: f64 = 80.0;
 
 /// Writes the page.
@@ -52,7 +52,7 @@ pub(super) fn write(story: &Story, options: &DemoOptions, path: &Path) -> Result
     std::fs::write(path, page.finish()).context(path.display())
 }
 
-/// Returns the facts on which the figures depend.
+/// Returns the facts that the figures depend on.
 fn setting(story: &Story) -> Vec<(&'static str, String)> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let memory =
@@ -68,7 +68,7 @@ fn setting(story: &Story) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Returns the story: class of the style, moment, name and text of each step.
+/// Returns the steps of the story: for each the class of the style, the moment, its name and a text.
 fn steps(story: &Story) -> Vec<(&'static str, String, &'static str, String)> {
     let Story { totals, first, second, recovered, end, .. } = story;
     let held = recovered.in_flight.iter().filter(|(_, held)| *held).count();
@@ -138,7 +138,7 @@ fn moment(at: f64) -> String {
     format!("{} s", rounded(at))
 }
 
-/// Returns a sentence on the work of one process.
+/// Returns a sentence about the work of one process.
 fn ingested(run: &Ingested) -> String {
     let slowest = run.analyses.iter().map(|analysis| analysis.opened).fold(f64::NAN, f64::max);
     let analyst = match run.analyses.last() {
@@ -269,14 +269,14 @@ fn memory(runs: &[&Ingested; 2]) -> Panel {
     }
 }
 
-/// The commits in a stretch of time.
+/// The commits in an interval of time.
 struct Window<'a> {
     middle: f64,
     length: f64,
     acks: &'a [Ack],
 }
 
-/// Returns the commits of a run in windows of equal length, which is at most `length`.
+/// Returns the commits of a child in windows of equal length, at most `length`.
 fn windows(run: &Ingested, length: f64) -> impl Iterator<Item = Window<'_>> {
     let (begun, ended) = run.ingesting();
     let count = ((ended - begun) / length).ceil().max(1.0);

@@ -1,12 +1,13 @@
-//! Textbook answers on the plain CSR, which share no code with the kernels: the store's answers are compared
-//! with them.
+//! Textbook algorithms on the plain CSR. They share no code with the kernels, so that the store's answers can
+//! be compared with theirs.
 
 use std::collections::{HashMap, VecDeque};
 
 use hedgerow::{Direction, Resident, Topology, VertexId};
 use hedgerow_workload::Csr;
 
-/// Returns the hops from `source` to each vertex, by one queue; `None` if no path leads there.
+/// Returns the number of hops from `source` to each vertex, found with a queue; `None` if it is not
+/// reachable.
 pub(crate) fn depths(graph: &Csr, source: VertexId) -> Vec<Option<u32>> {
     let mut depths = vec![None; graph.vertex_bound()];
     depths[source.index()] = Some(0);
@@ -22,7 +23,7 @@ pub(crate) fn depths(graph: &Csr, source: VertexId) -> Vec<Option<u32>> {
     depths
 }
 
-/// Returns a label for each vertex, the same within a component, by search in both directions.
+/// Returns a label for each vertex, equal within a component, by searching in both directions.
 pub(crate) fn components(graph: &Csr) -> Vec<u32> {
     let mut labels = vec![None; graph.vertex_bound()];
     for first in 0..labels.len() as u32 {
@@ -38,7 +39,7 @@ pub(crate) fn components(graph: &Csr) -> Vec<u32> {
     labels.into_iter().flatten().collect()
 }
 
-/// Returns PageRank scores by the formula: each vertex pushes its share along its edges.
+/// Returns PageRank scores by the formula. Each vertex adds its share along its edges.
 pub(crate) fn ranks(graph: &Csr, damping: f64, iterations: u32) -> Vec<f64> {
     let vertices = || (0..graph.vertex_bound() as u32).map(VertexId);
     let count = graph.vertex_bound() as f64;
@@ -61,7 +62,7 @@ pub(crate) fn ranks(graph: &Csr, damping: f64, iterations: u32) -> Vec<f64> {
     scores
 }
 
-/// True if two labellings put the same vertices together, under any labels.
+/// True if two labellings group the vertices equally. The labels themselves may differ.
 pub(crate) fn same_groups(a: &[u32], b: &[u32]) -> bool {
     let (mut forth, mut back) = (HashMap::new(), HashMap::new());
     let mut agree = |(&a, &b)| *forth.entry(a).or_insert(b) == b && *back.entry(b).or_insert(a) == a;

@@ -1,4 +1,4 @@
-//! The setting of a demo: options, places of files, the number of writers.
+//! The setting of a demo: options, paths of files, the number of writers.
 
 use std::path::{Path, PathBuf};
 
@@ -16,11 +16,11 @@ pub struct DemoOptions {
     pub events: u64,
     /// The seed of the generated stream.
     pub seed: u64,
-    /// The directory of all files; those of an earlier run are removed.
+    /// The directory of all files; the files of an earlier demo are removed.
     pub dir: PathBuf,
 }
 
-/// The places of the files of a demo.
+/// The paths of the files of a demo.
 pub(super) struct Places {
     pub(super) store: PathBuf,
     pub(super) acks: PathBuf,
@@ -28,7 +28,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Makes an empty place: removes the files of an earlier demo, and nothing else.
+    /// Creates the directory if it is absent, and removes the files of an earlier demo, but no others.
     pub(super) fn prepare(dir: &Path) -> Result<Places> {
         std::fs::create_dir_all(dir).context(dir.display())?;
         let places = Places {

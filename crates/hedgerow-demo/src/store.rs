@@ -1,4 +1,4 @@
-//! The demo's store: its opening, and the conversion of events to writes.
+//! The demo's store: how it is opened, and how events become writes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use hedgerow_workload::{Event, State, Transaction};
 
 use hedgerow_report::failure::{Context, Result};
 
-/// The size of log segments: small, so that even short streams fill several and checkpoints have some to
+/// The size of log segments. It is small so that even a short stream fills several, which checkpoints then
 /// remove.
 const LOG_SEGMENT_BYTES: u64 = 8 << 20;
 
 /// Opens the durable store in `path`, creating it if absent, on a file system that counts operations.
 ///
 /// # Errors
-/// Those of [`Options::open_on`], and of the directory.
+/// The errors of [`Options::open_on`] and of creating the directory.
 pub fn open(path: &Path, keys: KeyKind) -> Result<(Graph, Arc<IoCounters>)> {
     let real = if path.is_dir() { RealFs::open_dir(path) } else { RealFs::create_dir(path) };
     let fs = CountingFs::new(Arc::new(real.context(path.display())?));
@@ -30,11 +30,10 @@ pub fn open(path: &Path, keys: KeyKind) -> Result<(Graph, Arc<IoCounters>)> {
     Ok((options.open_on(Arc::new(fs))?, counters))
 }
 
-/// Writes the events of one transaction of the stream. An upsert reads the weight and writes it back plus
-/// one.
+/// Writes the events of one transaction of the stream. An upsert reads the weight and writes it plus one.
 ///
 /// # Errors
-/// Those of the transaction's reads and writes.
+/// The errors of the transaction's reads and writes.
 pub fn apply(tx: &mut WriteTxn, transaction: &Transaction) -> hedgerow::Result<()> {
     for event in &transaction.events {
         match event {
@@ -59,7 +58,7 @@ pub fn apply(tx: &mut WriteTxn, transaction: &Transaction) -> hedgerow::Result<(
     Ok(())
 }
 
-/// Returns the whole content of a snapshot as a state of the replay model.
+/// Returns the whole content of a snapshot in the form of the replay model.
 pub(crate) fn observe(snapshot: &Snapshot) -> Result<State> {
     let vertices = snapshot.vertices()?.collect::<hedgerow::Result<Vec<_>>>()?;
     let mut keys = vec![None; vertices.last().map_or(0, |(id, _)| id.index() + 1)];

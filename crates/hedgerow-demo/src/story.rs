@@ -13,8 +13,8 @@ pub(super) struct Story {
     pub(super) second: Ingested,
     pub(super) recovered: Recovered,
     pub(super) end: End,
-    /// The moment of the last check.
+    /// The moment at which the last check was done.
     pub(super) checked: f64,
-    /// The seconds of the whole demo, which begins before its clock: with one pass over the stream.
+    /// The duration of the demo in seconds, including one pass over the stream before the clock starts.
     pub(super) seconds: f64,
 }

@@ -14,11 +14,11 @@ pub(super) struct Row {
     pub(super) value: String,
     /// The meaning of the value.
     pub(super) meaning: String,
-    /// The values to hope for.
+    /// The values that count as good.
     pub(super) good: String,
 }
 
-/// Returns the names and values as text.
+/// Returns the names and values of all rows as text.
 pub(super) fn text(story: &Story) -> String {
     let mut text = String::from("\n");
     for Row { name, value, .. } in rows(story) {
@@ -58,10 +58,10 @@ pub(super) fn rows(story: &Story) -> Vec<Row> {
     rows
 }
 
-/// Takes name, value, meaning and good values of a row.
+/// The function that adds a row: name, value, meaning and good values.
 type Add<'a> = dyn FnMut(&str, String, &str, &str) + 'a;
 
-/// Adds the rows of facts without which the demo fails.
+/// Adds the rows of checks: if one is violated, the demo fails.
 fn checked(story: &Story, add: &mut Add<'_>) {
     let (recovered, end) = (&story.recovered, &story.end);
     add(
@@ -89,7 +89,7 @@ fn checked(story: &Story, add: &mut Add<'_>) {
     );
 }
 
-/// Adds the rows of the writers.
+/// Adds the rows about the writers.
 fn ingestion(story: &Story, add: &mut Add<'_>) {
     let runs = [&story.first, &story.second];
     let ingesting: f64 = runs.iter().map(|run| run.ingesting()).map(|(begun, ended)| ended - begun).sum();
@@ -133,7 +133,7 @@ fn ingestion(story: &Story, add: &mut Add<'_>) {
     }
 }
 
-/// Adds the rows of snapshots, kernels and memory.
+/// Adds the rows about snapshots, kernels and memory.
 fn analytics(story: &Story, add: &mut Add<'_>) {
     let figure = |name: &str| story.second.figure(name).unwrap_or(f64::NAN);
     add(

@@ -1,4 +1,4 @@
-//! The parent's side of an ingestion: starts the child, follows its acknowledgements, shows its progress,
+//! The parent's part of an ingestion: starts the child, follows its acknowledgements, shows its progress, and
 //! kills it.
 
 use std::collections::BTreeSet;
@@ -16,9 +16,9 @@ use super::setting::{DemoOptions, Places};
 use hedgerow_report::failure::{Context, Result};
 use hedgerow_report::figures::{grouped, mebibytes, seconds};
 
-/// The interval between two looks at the acknowledgement file.
+/// The interval at which the acknowledgement file is read.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// The interval between two progress lines, if there is no terminal for a bar.
+/// The interval between two progress lines, used if there is no terminal for a bar.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// The state that ingestions share.
@@ -26,14 +26,14 @@ pub(super) struct Watch<'a> {
     pub(super) options: &'a DemoOptions,
     pub(super) places: &'a Places,
     pub(super) totals: Totals,
-    /// The start of the first child, from which all moments of the story are counted.
+    /// The start of the first child, from which all moments of the story are measured.
     pub(super) clock: Instant,
 }
 
-/// The facts that the parent learned from one child. Moments are seconds of the demo's clock.
+/// The facts that the parent learned from one child. Moments are seconds on the demo's clock.
 #[derive(Debug, Default)]
 pub(super) struct Ingested {
-    /// The start of the process, and its end.
+    /// The moments at which the process started and ended.
     pub(super) from: f64,
     pub(super) to: f64,
     /// The commits acknowledged by this child, in the order of their acknowledgements.
@@ -61,26 +61,26 @@ impl Ingested {
         self.acks.iter().map(|ack| ack.events).sum()
     }
 
-    /// Returns the number of acknowledged events in a second of ingestion.
+    /// Returns the number of acknowledged events per second of ingestion.
     pub(super) fn rate(&self) -> f64 {
         let (begun, ended) = self.ingesting();
         self.events() as f64 / (ended - begun)
     }
 
-    /// Returns a figure that the child measured at its end.
+    /// Returns a figure that the child measured at the end of the stream.
     pub(super) fn figure(&self, name: &str) -> Option<f64> {
         self.figures.iter().find(|(n, _, _)| n == name).map(|(_, value, _)| *value)
     }
 }
 
 impl Watch<'_> {
-    /// Runs a child over the rest of the stream: to its end, or until `kill_at` events are acknowledged.
+    /// Runs a child on the rest of the stream: all of it, or until `kill_at` events are acknowledged.
     pub(super) fn run(&self, kill_at: Option<u64>) -> Result<Ingested> {
         let from = self.clock.elapsed().as_secs_f64();
         let mut child = self.spawn()?;
         let outcome = self.follow(&mut child, kill_at, from);
         if outcome.is_err() {
-            // After any error, the child must not stay.
+            // The child must not survive an error.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -135,7 +135,7 @@ impl Watch<'_> {
     }
 }
 
-/// Checks the exit of a child: one that should have been killed must have died of that, another must have
+/// Checks the exit of a child. With `kill_at` it must have died of the kill, otherwise it must have
 /// succeeded.
 fn judge(status: std::process::ExitStatus, kill_at: Option<u64>, run: &Ingested) -> Result<()> {
     use std::os::unix::process::ExitStatusExt;
@@ -155,8 +155,8 @@ fn judge(status: std::process::ExitStatus, kill_at: Option<u64>, run: &Ingested)
     }
 }
 
-/// Starts a thread that reads the child's messages; the channel ends with the child. A killed child may leave
-/// half a line.
+/// Starts a thread that reads the child's messages; the channel closes when the child exits. A killed child
+/// may write an incomplete last line.
 fn receive(child: &mut Child) -> Result<Receiver<Result<Message>>> {
     let stdout = child.stdout.take().ok_or("the child has no standard output")?;
     let (sender, receiver) = channel();
@@ -209,7 +209,7 @@ fn describe(a: &Analysis) -> String {
     )
 }
 
-/// The progress bar, or a progress line from time to time.
+/// The progress display: a bar, or a line from time to time.
 struct Show {
     bar: ProgressBar,
     total: u64,

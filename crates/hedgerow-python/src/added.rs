@@ -9,9 +9,9 @@ use crate::results::make;
 /// The treatment of a row whose vertex or edge exists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnConflict {
-    /// The values of the row replace those of the vertex or edge; a null leaves one as it is.
+    /// The values of the row replace those of the vertex or edge; a null changes nothing.
     Merge,
-    /// The vertex or edge has the values of the row alone. Reads nothing from the store.
+    /// The vertex or edge gets exactly the values of the row. The call reads nothing from the store.
     Replace,
     /// The vertex or edge stays as it is.
     Skip,
@@ -38,15 +38,15 @@ impl OnConflict {
 /// The counts of the rows of a call.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Added {
-    /// The rows that were given and count.
+    /// The number of given rows, without the rows that were left out.
     pub(crate) rows: usize,
-    /// The rows whose edge or vertex an earlier row of the call names too.
+    /// The number of rows whose edge or vertex is also in an earlier row of the call.
     pub(crate) repeated: usize,
-    /// The numbers of new and of existing rows, if the call looked rows up.
+    /// The numbers of new and of existing rows, if the call looked up its rows.
     pub(crate) found: Option<Found>,
 }
 
-/// The counts of rows that the store had before, and of new ones.
+/// The number of rows that are new to the store, and of rows that existed before.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Found {
     pub(crate) new: usize,
@@ -60,7 +60,7 @@ impl std::ops::AddAssign for Found {
     }
 }
 
-/// The counts of batches; none if a batch did not look rows up.
+/// The sum over batches; `None` if a batch did not look up its rows.
 pub(crate) struct Told(pub(crate) Option<Found>);
 
 impl Default for Told {

@@ -1,4 +1,4 @@
-//! Columns of any library as NumPy arrays of one dimension, and the elements without a value.
+//! Columns of any library as NumPy arrays with one dimension, and masks of elements without a value.
 
 use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -12,17 +12,18 @@ pub(crate) struct Array<'py> {
     pub(crate) array: Bound<'py, PyUntypedArray>,
     /// NumPy's letter for the kind of the elements.
     pub(crate) kind: char,
-    /// True for each element without a value; empty if all have one.
+    /// True for each element without a value; empty if every element has one.
     missing: Vec<bool>,
 }
 
 impl<'py> Array<'py> {
-    /// Returns the column `object`, which messages call `name`.
+    /// Reads the column `object`; messages call it `name`.
     pub(crate) fn read(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         Array::read_by("plain", name, object)
     }
 
-    /// Like [`read`](Self::read), but for vertex ids: those of a result, if it is one.
+    /// Reads a column of vertex ids, like [`read`](Self::read); `object` may also be a result with vertex
+    /// ids.
     pub(crate) fn read_keys(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         Array::read_by("plain_keys", name, object)
     }
@@ -43,7 +44,7 @@ impl<'py> Array<'py> {
             Some(mask) => {
                 let mask = mask.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
                 let mask = view::<bool>(&mask, "bool")?;
-                // A mask without effect is dropped, so it costs nothing later.
+                // A mask that masks nothing is dropped, so that it costs nothing later.
                 let mask = mask.as_array();
                 if mask.iter().any(|&hidden| hidden) { mask.to_vec() } else { Vec::new() }
             }
@@ -71,12 +72,12 @@ impl<'py> Array<'py> {
         !self.missing.is_empty()
     }
 
-    /// Returns a mark for each element, true if it has a value; `None` if all have one.
+    /// Returns a mask that is true for each element with a value; `None` if every element has one.
     pub(crate) fn validity(&self) -> Option<Vec<bool>> {
         (!self.missing.is_empty()).then(|| self.missing.iter().map(|missing| !missing).collect())
     }
 
-    /// Refuses a column with an element that has no value.
+    /// Refuses a column in which an element has no value.
     pub(crate) fn check_whole(&self, name: &str) -> PyResult<()> {
         match self.missing.iter().position(|&missing| missing) {
             Some(at) => Err(DataError::new_err(format!("{name}[{at}] has no value: every edge needs one"))),
@@ -105,7 +106,7 @@ fn not_an_array(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     })
 }
 
-/// Returns a readable view of `array` with elements of type `dtype`, converted if they are of another type.
+/// Returns a readable view of `array` with elements of type `dtype`; an array of another type is converted.
 pub(crate) fn view<'py, T: numpy::Element>(
     array: &Bound<'py, PyUntypedArray>,
     dtype: &str,
@@ -120,14 +121,14 @@ pub(crate) fn reserved<T>(what: &str, items: usize) -> PyResult<Vec<T>> {
     Ok(vec)
 }
 
-/// Returns the float that equals this int exactly.
+/// Returns the float that is exactly equal to this int; `None` if there is none.
 pub(crate) fn exact(number: impl Into<i128>) -> Option<f64> {
     let number = number.into();
     let float = number as f64;
     (float as i128 == number).then_some(float)
 }
 
-/// Returns the error for an int that no float equals.
+/// Returns the error for an int that is not exactly equal to any float.
 pub(crate) fn not_exact(shown: &dyn std::fmt::Display, number: impl std::fmt::Display) -> PyErr {
     DataError::new_err(format!(
         "{shown} is {number}: a float holds ints exactly from -2**53 to 2**53, and few beyond"

@@ -1,7 +1,6 @@
-//! Columns handed to other libraries through Arrow's C interface: copies of NumPy arrays, in batches.
+//! Columns for other libraries, passed through Arrow's C interface: copies of NumPy arrays, in batches.
 //!
-//! The capsules and their content are those of the `arrow` crates; the library that takes a capsule frees its
-//! memory.
+//! The `arrow` crates make the capsules and their content. The library that takes a capsule frees its memory.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -24,13 +23,13 @@ use crate::arrays::{Array, view};
 use crate::ending::calling;
 use crate::error::DataError;
 
-/// Rows of a batch: some hundreds of kilobytes a column.
+/// The number of rows in a batch: some hundreds of kilobytes per column.
 const BATCH_ROWS: usize = 1 << 16;
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 
-/// A column: its name, a NumPy array (or offsets and values of lists), and true if objects without a value
-/// are bytes.
+/// A column: its name, a NumPy array (or offsets and values of lists), and true if its objects are bytes
+/// instead of texts.
 type Column<'py> = (String, Bound<'py, PyAny>, bool);
 
 /// Returns the capsule of a stream of batches, for `__arrow_c_stream__`.
@@ -44,7 +43,7 @@ pub(crate) fn stream<'py>(py: Python<'py>, columns: Vec<Column<'py>>) -> PyResul
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
 }
 
-/// Returns the capsule of the schema alone, for `__arrow_c_schema__`.
+/// Returns the capsule of the schema without data, for `__arrow_c_schema__`.
 #[pyfunction(name = "_arrow_schema")]
 pub(crate) fn schema<'py>(py: Python<'py>, columns: Vec<Column<'py>>) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(&*batch(columns)?.schema()).map_err(refused)?;
@@ -66,7 +65,7 @@ fn batch(columns: Vec<Column<'_>>) -> PyResult<RecordBatch> {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(refused)
 }
 
-/// Returns a column as an array of Arrow.
+/// Returns a column as an Arrow array.
 fn array(name: &str, column: &Bound<'_, PyAny>, is_bytes: bool) -> PyResult<ArrayRef> {
     if let Ok(lists) = column.cast::<PyTuple>() {
         let (offsets, values) = lists.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
@@ -108,7 +107,7 @@ where
     Ok(Arc::new(PrimitiveArray::<T>::try_new(ScalarBuffer::from(values), nulls).map_err(refused)?))
 }
 
-/// Converts texts or bytes; those without a value are `None`.
+/// Converts texts or bytes; an element without a value is `None`.
 fn objects(name: &str, column: &Array<'_>, is_bytes: bool) -> PyResult<ArrayRef> {
     let kind = if is_bytes { "bytes" } else { "a str" };
     let wrong = |at: usize| DataError::new_err(format!("{name}[{at}] is not {kind}, as other elements are"));

@@ -1,4 +1,4 @@
-//! Many edges at once: columns from NumPy arrays or sequences, checked before anything is written.
+//! Many edges in one call: columns from NumPy arrays or sequences, checked before anything is written.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,31 +20,31 @@ use crate::names::{Kinds, Names};
 use crate::repeats::Ends;
 use crate::value::{Owner, Types, WEIGHT};
 
-/// Edges to put, all of them valid for the graph.
+/// The edges to put, all checked to be valid for the graph.
 pub(crate) struct Edges {
     src: Keys,
     dst: Keys,
     weights: Option<Vec<f64>>,
-    /// The further parts of edges that have a label, ranks or properties.
+    /// The attributes of the edges, if they have a label, ranks or properties.
     rich: Option<Rich>,
     ends: Ends,
     names: Names,
 }
 
-/// The parts of edges besides their ends; the weight of a labelled edge is one of the properties.
+/// The label, ranks and properties of edges; a labelled edge has its weight among the properties.
 struct Rich {
     label: String,
     ranks: Ranks,
     columns: Vec<Column>,
 }
 
-/// The ranks that distinguish edges between two vertices.
+/// The ranks of the edges of a call, which distinguish edges between the same two vertices.
 enum Ranks {
-    /// No ranks: there is one edge.
+    /// No ranks: two vertices have at most one edge.
     None,
     Given(Vec<u64>),
-    /// Numbers that the call gives out, since the label is `multi` and the caller gave none: each row is an
-    /// edge of its own.
+    /// Ranks that the call assigns, if the label is `multi` and the caller gave no ranks. Each row becomes a
+    /// new edge.
     Counted,
 }
 
@@ -90,7 +90,7 @@ impl Edges {
         self.rich.as_ref().map_or(&Ranks::None, |rich| &rich.ranks)
     }
 
-    /// Returns the number of rows whose edge an earlier row names. Takes 16 bytes a row meanwhile.
+    /// Returns the number of rows whose edge an earlier row names. Takes 16 bytes per row while it runs.
     pub(crate) fn repeated(&self) -> usize {
         let ranks = match self.ranks() {
             Ranks::Counted => return 0,
@@ -100,8 +100,8 @@ impl Edges {
         self.ends.repeated(&self.src, &self.dst, ranks)
     }
 
-    /// Returns the counts of a call, from `repeated` rows of [`repeated`](Self::repeated) and the counts
-    /// `found` of the store.
+    /// Returns the counts of a call. `repeated` is the result of [`repeated`](Self::repeated), `found` has
+    /// the counts of the store.
     pub(crate) fn added(&self, repeated: usize, found: Found, conflict: OnConflict) -> Added {
         let rows = self.len();
         if matches!(self.ranks(), Ranks::Counted) {
@@ -110,13 +110,13 @@ impl Edges {
         if conflict == OnConflict::Replace {
             return Added { rows, repeated, found: None };
         }
-        // The store counted rows that repeat others as existing.
+        // The store also counted rows that repeat an earlier row as existing.
         let existing = found.existing.saturating_sub(repeated);
         let rows = if conflict == OnConflict::Skip { found.new } else { rows };
         Added { rows, repeated, found: Some(Found { existing, ..found }) }
     }
 
-    /// Refuses an edge that exists, so that no batch is written before another batch is refused.
+    /// Refuses an edge that exists. So no batch is written before a later batch is refused.
     pub(crate) fn check_new(&self, snapshot: &Snapshot) -> hedgerow::Result<()> {
         if matches!(self.ranks(), Ranks::Counted) || snapshot.schema().label(self.label()).is_none() {
             return Ok(());
@@ -139,7 +139,7 @@ impl Edges {
         self.rich.as_ref().map_or("", |rich| &rich.label)
     }
 
-    /// Returns the edge of a row, with its given rank or 0.
+    /// Returns the edge of a row, with the given rank, or 0 without one.
     fn edge(&self, at: usize) -> EdgeKey<'_> {
         let rank = if let Ranks::Given(ranks) = self.ranks() { ranks[at] } else { 0 };
         EdgeKey::new(self.label(), self.src.at(at), self.dst.at(at)).rank(rank)
@@ -152,7 +152,7 @@ impl Edges {
         weight.into_iter().chain(others.into_iter().flatten())
     }
 
-    /// Returns the first rank to give out, the number of edges of the label, as `load --multi` counts.
+    /// Returns the first rank to assign: the number of edges of the label, as in `load --multi`.
     pub(crate) fn first_rank(
         &self,
         snapshot: impl FnOnce() -> hedgerow::Result<Snapshot>,
@@ -163,13 +163,13 @@ impl Edges {
         }
     }
 
-    /// Like [`first_rank`](Self::first_rank), but for a store.
+    /// Returns the first rank like [`first_rank`](Self::first_rank), but reads a store.
     pub(crate) fn first_rank_in(&self, graph: &Graph) -> hedgerow::Result<u64> {
         self.first_rank(|| graph.snapshot())
     }
 
-    /// Puts the edges of `range`, with ranks from `rank` on if the call gives them out. Returns the next
-    /// rank, and the numbers of new and of existing edges, unless existing ones are replaced blindly.
+    /// Puts the edges of `range`; if the call assigns ranks, from `rank` on. Returns the next rank, and the
+    /// numbers of new and existing edges, which are unknown if edges are replaced without a read.
     pub(crate) fn put(
         &self,
         txn: &mut WriteTxn,
@@ -201,7 +201,7 @@ impl Edges {
         Ok((rank, found))
     }
 
-    /// Merges the values of a row, including the weight, into those of the edge. True if the edge is new.
+    /// Merges the values of a row, including the weight, into the edge's. Returns true if the edge is new.
     fn merge(&self, txn: &mut WriteTxn, at: usize) -> hedgerow::Result<bool> {
         let edge = self.edge(at);
         if txn.insert_edge_with(edge, self.cells(at))? {
@@ -216,7 +216,7 @@ impl Edges {
         Ok(false)
     }
 
-    /// Puts the edges of `range` blindly.
+    /// Puts the edges of `range` without reading anything.
     fn put_all(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<()> {
         match (&self.src, &self.dst) {
             (Keys::Numbers(src), Keys::Numbers(dst)) => self.put_pairs(
@@ -232,8 +232,8 @@ impl Edges {
         }
     }
 
-    /// Calls `f` with the ends and the weight (1 if none is given) of each edge of `range`; these edges have
-    /// nothing else.
+    /// Calls `f` with the ends and the weight of each edge of `range`; the weight is 1 if none is given.
+    /// These edges have no other attributes.
     pub(crate) fn each(
         &self,
         range: Range<usize>,
@@ -285,7 +285,7 @@ impl Rich {
         Ok(Rich { label: label.to_owned(), ranks, columns })
     }
 
-    /// Puts edges without ranks, each with its place in the columns: label and properties are looked up once.
+    /// Puts edges without ranks, each with its row in the columns. Label and properties are looked up once.
     fn put_all<'a, K: Into<VertexKeyRef<'a>>>(
         &self,
         txn: &mut WriteTxn,
@@ -326,21 +326,21 @@ impl Rich {
         };
         let mut rank = rank;
         while !txn.insert_edge_with(EdgeKey::new(&self.label, src, dst).rank(rank), self.cells(at))? {
-            // Edges were removed, or came with ranks: the ranks behind the last one are free.
+            // Edges were removed or have given ranks. The ranks after the last one are free.
             let last = txn.ranks_between(self.label.as_str(), src, dst)?.last().copied();
             rank = after(last.unwrap_or(rank).max(rank))?;
         }
         after(rank)
     }
 
-    /// Returns the properties of a row, without nulls, which a new edge does not need.
+    /// Returns the properties of a row, except nulls, which a new edge does not need.
     fn cells(&self, at: usize) -> impl Iterator<Item = (&str, Value)> {
         let cells = self.columns.iter().map(move |column| (column.name.as_str(), column.value(at)));
         cells.filter(|(_, value)| !value.is_null())
     }
 }
 
-/// Reads columns of properties by name. A column has `rows` values, or one value for all rows. `keys` are the
+/// Reads columns of properties by name. Each has `rows` values, or one value for all rows. `keys` are the
 /// vertices of the rows.
 pub(crate) fn read_columns(
     properties: Option<&Bound<'_, PyAny>>,
@@ -367,7 +367,7 @@ pub(crate) fn read_columns(
             false => columns::read(name, &column, rows, kind)?,
         };
         check_type(types, &column)?;
-        // A column without a value does not show the type of a new property.
+        // The type of a new property cannot be derived from a column without a value.
         if kind.is_some() || column.found_type().is_some() {
             columns.push(column);
         }
@@ -375,7 +375,7 @@ pub(crate) fn read_columns(
     Ok(columns)
 }
 
-/// Returns the error for an object that has no columns: wrong data, like any column that cannot be read.
+/// Returns the error for an object that has no columns: a `DataError`, as for an unreadable column.
 fn wrong_properties(properties: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = properties.py();
     if error.is_instance_of::<PyTypeError>(py) {
@@ -384,7 +384,7 @@ fn wrong_properties(properties: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     error
 }
 
-/// Refuses a column of another type than its property's before anything is written.
+/// Refuses a column whose type differs from its property's, before anything is written.
 fn check_type(types: &Types<'_>, column: &Column) -> PyResult<()> {
     match (types.of(&column.name), column.found_type()) {
         (Some(expected), Some(found)) if expected != found => {

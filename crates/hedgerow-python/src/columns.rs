@@ -1,4 +1,4 @@
-//! Columns of properties: from arrays into values, and back into arrays.
+//! Columns of properties: the conversion of arrays to values, and of values to arrays.
 
 use hedgerow::{PropertyType, Value, ValueRef};
 use hedgerow_core::assemble::ColumnBuilder;
@@ -14,7 +14,7 @@ use crate::imports;
 use crate::times::Unit;
 use crate::value::{self, to_object};
 
-/// One value per edge, or per vertex.
+/// A column with one value per edge, or per vertex.
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) values: hedgerow::Column,
@@ -26,12 +26,12 @@ impl Column {
         self.values.get(at).to_owned()
     }
 
-    /// Returns the type of the values, if there is one.
+    /// Returns the type of the values; `None` if there is no value.
     pub(crate) fn found_type(&self) -> Option<PropertyType> {
         (0..self.values.len()).find_map(|at| self.values.get(at).property_type())
     }
 
-    /// Returns the column in the type of its property, if it has no value of another type.
+    /// Returns the column with the type of its property, unless it has a value of another type.
     fn of_type(self, kind: Option<PropertyType>) -> Column {
         let Some(kind) = kind.filter(|&kind| kind != self.values.kind() && self.found_type().is_none())
         else {
@@ -42,16 +42,16 @@ impl Column {
         Column { values: nulls.unwrap_or(self.values), ..self }
     }
 
-    /// Returns the rows at these places alone.
+    /// Returns a column with only the given rows.
     pub(crate) fn of_rows(&self, rows: &[usize]) -> Column {
         let kept = rows.iter().map(|&at| self.values.get(at));
         let kept = hedgerow::Column::of_values(self.values.kind(), kept);
-        // The values of a column are of its type.
+        // All values have the column's type, so the rows can be stored.
         Column { name: self.name.clone(), values: kept.unwrap_or_else(|| self.values.clone()) }
     }
 }
 
-/// True if an object is one value, which all rows get.
+/// True if an object is a single value, which every row gets.
 pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_python = object.is_none()
         || object.is_instance_of::<PyString>()
@@ -65,7 +65,7 @@ pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.is_instance(&imports::NUMPY.get(object.py())?.getattr("generic")?)
 }
 
-/// Returns the column of property `name` in which all of `rows` have one value.
+/// Returns the column of property `name` in which every row has the same value.
 pub(crate) fn repeated(
     name: String,
     object: &Bound<'_, PyAny>,
@@ -80,8 +80,8 @@ pub(crate) fn repeated(
     Ok(Column { name, values })
 }
 
-/// Reads the column of property `name`, one value for each of `edges`. Masked elements, `None` and `NaT` are
-/// null.
+/// Reads the column of property `name`, with one value for each of `edges`. Masked elements, `None` and `NaT`
+/// become null.
 pub(crate) fn read(
     name: String,
     object: &Bound<'_, PyAny>,
@@ -127,8 +127,7 @@ pub(crate) fn read(
     Ok(Column { name, values })
 }
 
-/// Returns the values of an array that can be taken without a check of each: floats, ints that stay ints, and
-/// texts.
+/// Returns the values of an array that need no check of each one: floats, ints of an int property, and texts.
 fn as_it_lies(array: &Array<'_>, kind: Option<PropertyType>) -> PyResult<Option<hedgerow::Column>> {
     if array.has_missing() {
         return Ok(None);
@@ -149,11 +148,11 @@ fn as_it_lies(array: &Array<'_>, kind: Option<PropertyType>) -> PyResult<Option<
     })
 }
 
-/// Returns the column of an array of texts and `None`, if it holds nothing else.
+/// Returns the column of an array that contains only texts and `None`.
 fn texts(array: &Array<'_>) -> PyResult<Option<hedgerow::Column>> {
     let mut texts = ColumnBuilder::new(PropertyType::Utf8, array.len());
     let mut push = |item: &Bound<'_, PyAny>| {
-        // Text that is not UTF-8 is refused when columns of objects are read.
+        // Text that is not UTF-8 is refused later, when columns of objects are read.
         match item.cast::<PyString>().map(|text| text.to_str()) {
             Ok(Ok(text)) => texts.push(ValueRef::Utf8(text)),
             _ if item.is_none() => texts.nulls(1),
@@ -161,7 +160,7 @@ fn texts(array: &Array<'_>) -> PyResult<Option<hedgerow::Column>> {
         }
         true
     };
-    // Reading a text runs no code that could change the array meanwhile: no list of its objects is needed.
+    // Reading a text runs no Python code that could change the array. So no list of its objects is needed.
     let are_texts = match array.array.cast::<PyArray1<Py<PyAny>>>().map(|objects| objects.try_readonly()) {
         Ok(Ok(objects)) => objects.as_array().iter().all(|item| push(item.bind(array.array.py()))),
         _ => array.objects()?.all(|item| push(&item)),
@@ -169,7 +168,7 @@ fn texts(array: &Array<'_>) -> PyResult<Option<hedgerow::Column>> {
     Ok(if are_texts { texts.finish() } else { None })
 }
 
-/// Returns the values of the elements of a typed array, null for missing ones.
+/// Returns the values of the elements of a typed array; missing elements are null.
 fn typed<T: numpy::Element + Copy>(
     array: &Array<'_>,
     elements: &PyReadonlyArray1<'_, T>,
@@ -204,7 +203,7 @@ fn objects(shown: &str, array: &Array<'_>) -> PyResult<Vec<Value>> {
     Ok(values)
 }
 
-/// Returns the error for an element of the wrong kind: wrong data of the column.
+/// Returns the error for an element of the wrong kind, as a `DataError` about the column.
 fn data_error(py: Python<'_>, error: PyErr) -> PyErr {
     match error.is_instance_of::<PyTypeError>(py) {
         true => DataError::new_err(text_of(error.value(py))),
@@ -212,7 +211,7 @@ fn data_error(py: Python<'_>, error: PyErr) -> PyErr {
     }
 }
 
-/// Converts ints to floats, if there are floats that equal them.
+/// Converts ints to floats, if a float equals each of them.
 fn ints_as_floats(shown: &str, values: &mut [Value]) -> PyResult<()> {
     for (at, value) in values.iter_mut().enumerate() {
         if let Value::I64(number) = *value {
@@ -223,8 +222,8 @@ fn ints_as_floats(shown: &str, values: &mut [Value]) -> PyResult<()> {
     Ok(())
 }
 
-/// Returns the type of the values, if there is one. Refuses a column of several types before anything is
-/// written.
+/// Returns the type of the values; `None` if there is no value. Refuses a column with several types before
+/// anything is written.
 fn one_type(shown: &str, values: &[Value]) -> PyResult<Option<PropertyType>> {
     let mut first = None;
     for (at, value) in values.iter().enumerate() {
@@ -241,7 +240,7 @@ fn one_type(shown: &str, values: &[Value]) -> PyResult<Option<PropertyType>> {
     Ok(first)
 }
 
-/// A column to be gathered from values of one type.
+/// A column that gathers values of one type.
 pub(crate) struct Gather {
     kind: PropertyType,
     bools: Vec<bool>,
@@ -276,7 +275,7 @@ impl Gather {
         }
     }
 
-    /// Returns a masked array; for text and bytes, an array of objects with None.
+    /// Returns a masked array. For text and bytes it returns an array of objects with None.
     pub(crate) fn finish(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let _calling = calling(py);
         let values = match self.kind {

@@ -25,13 +25,13 @@ use crate::schema::Label;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 
-/// The attempts for transactions of this module; blind writes conflict under snapshot isolation only.
+/// The number of attempts for transactions of this module. Blind writes conflict only under snapshot
+/// isolation.
 pub(crate) const BULK_RETRIES: u32 = 64;
 
 /// An open store. Made by ``hedgerow.open``.
 ///
-/// All methods may be called from any thread. As a context manager it closes the store at the end of the
-/// block.
+/// Any thread may call any method. Used as a context manager, it closes the store at the end of the block.
 ///
 /// Examples
 /// --------
@@ -54,7 +54,7 @@ impl Database {
         Database { handle: Arc::new(handle) }
     }
 
-    /// Runs `f` on the usable store without the interpreter lock.
+    /// Runs `f` on the store without the interpreter lock; refuses a closed store.
     pub(crate) fn detached<T: Send>(
         &self,
         py: Python<'_>,
@@ -64,7 +64,7 @@ impl Database {
         py.detach(move || f(&graph)).map_err(raise)
     }
 
-    /// Writes a checkpoint of either kind; returns it as a Python object.
+    /// Writes a checkpoint of either kind, and returns its figures as a Python object.
     fn write_checkpoint(
         &self,
         py: Python<'_>,
@@ -92,12 +92,13 @@ impl Database {
     /// Parameters
     /// ----------
     /// create_endpoints : bool
-    ///     Whether an edge creates endpoints that do not exist. If not, the commit raises ``IntegrityError``.
+    ///     True if an edge creates its missing endpoints. Otherwise a missing endpoint makes the commit raise
+    ///     ``IntegrityError``.
     ///
     /// Returns
     /// -------
     /// Transaction
-    ///     As a context manager it commits at the end of the block, and rolls back if the block raises.
+    ///     Used as a context manager, it commits at the end of the block, and rolls back if the block raises.
     ///
     /// Examples
     /// --------
@@ -127,17 +128,17 @@ impl Database {
         Ok(Snapshot::new(&self.handle, snapshot))
     }
 
-    /// An answer that is kept while the graph changes, over the edges of one label.
+    /// An answer about the edges of one label, which is updated as the graph changes.
     ///
-    /// Nothing is computed before the first ``Maintained.at``.
+    /// The first call of ``Maintained.at`` computes it.
     ///
     /// Parameters
     /// ----------
     /// name : {"wcc", "tc", "pagerank", "degrees"}
     ///     The kernel.
     /// label : str, optional
-    ///     The label whose edges are followed, the edges without a label by default. All vertices have an
-    ///     answer; if the label states the kinds of its ends, all of these kinds.
+    ///     The label whose edges are followed; edges without a label if not given. All vertices have an
+    ///     answer; if the label states the kinds of its ends, all vertices of these kinds.
     ///
     /// Returns
     /// -------
@@ -154,19 +155,20 @@ impl Database {
         Maintained::new(self.handle.origin, name, label)
     }
 
-    /// Waits, after the conflict of a transaction, until it makes sense to run it again.
+    /// Waits after a conflict of a transaction, until another attempt is likely to succeed.
     fn _wait_for_conflict(&self, py: Python<'_>, timestamp: u64, attempt: u32) -> PyResult<()> {
         self.detached(py, |graph| graph.wait_for_conflict(Timestamp(timestamp), attempt))
     }
 
-    /// Begin a pipeline: single edge operations, each a transaction of its own, with several in flight.
+    /// Begin a pipeline: single edge operations, each as one transaction, with several in flight.
     ///
-    /// Faster than waiting for each, above all if commits wait for the disk: one sync serves many.
+    /// This is faster than waiting for each operation, above all if commits wait for the disk, because one
+    /// sync serves many operations.
     ///
     /// Returns
     /// -------
     /// Pipeline
-    ///     As a context manager it waits for everything submitted at the end of the block.
+    ///     Used as a context manager, it waits at the end of the block for all submitted operations.
     ///
     /// Examples
     /// --------
@@ -182,8 +184,8 @@ impl Database {
 
     /// Put many edges, in transactions of ``batch`` edges each.
     ///
-    /// All arguments are checked before anything is written. If a later batch fails, or is interrupted by
-    /// Ctrl-C, the batches before it stay; for all or nothing use ``Transaction.add_edges``.
+    /// All arguments are checked before anything is written. If a batch fails, or Ctrl-C interrupts it, the
+    /// earlier batches stay. ``Transaction.add_edges`` adds all edges or none.
     ///
     /// Parameters
     /// ----------
@@ -191,35 +193,36 @@ impl Database {
     ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids. Columns are
     ///     arrays of NumPy, columns of pandas, Polars and PyArrow, and sequences.
     /// weights : array_like of float, optional
-    ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced, unless
-    ///     ``on_conflict`` says otherwise.
+    ///     The weights in a weighted graph; 1 if not given. ``on_conflict`` determines the weight of an
+    ///     existing edge.
     /// label : str, optional
-    ///     The label of all the edges. Their weights are then its property ``weight``.
+    ///     The label of all edges. Their weights become its property ``weight``.
     /// ranks : array_like of int, optional
-    ///     Of a ``multi`` label. If not given, each row is an edge of its own: the call gives out ranks from
-    ///     the number of edges of the label on, and replaces none. Edges of other labels have rank 0.
+    ///     The ranks of edges of a ``multi`` label. If not given, each row becomes a new edge: the call
+    ///     counts ranks up from the label's number of edges, and replaces no edge. Edges of other labels have
+    ///     rank 0.
     /// properties : mapping, optional
-    ///     Columns by name, a value for each edge: bools, ints, floats, times (those without a zone as UTC),
-    ///     str, bytes, or objects. Nulls of any library, masked elements, None and ``NaT`` are no value; NaN
-    ///     in a column of floats is NaN.
+    ///     Columns by name, a value for each edge: bools, ints, floats, times (without a zone they are UTC),
+    ///     str, bytes, or objects. Nulls of any library, masked elements, None and ``NaT`` are missing
+    ///     values; NaN in a column of floats is a value.
     /// on_conflict : {"replace", "merge", "skip", "raise"}
-    ///     The treatment of an existing edge: replace its weight and properties by those of the row, merge
-    ///     them, leave the edge, or refuse the call. ``"replace"`` reads nothing, and is the fastest.
+    ///     The treatment of an existing edge: replace its weight and properties with the row's, merge them,
+    ///     leave the edge unchanged, or refuse the call. ``"replace"`` reads nothing, and is the fastest.
     /// batch : int
-    ///     Edges in a transaction.
+    ///     The number of edges in a transaction.
     ///
     /// Returns
     /// -------
     /// Added
     ///     The number of edges written, an int: all rows, or with ``"skip"`` the new edges. Its fields count
-    ///     repeated rows (by default the last one counts) and, unless edges are replaced, new and existing
-    ///     edges.
+    ///     repeated rows, of which the last one takes effect by default. Unless edges are replaced, they also
+    ///     count new and existing edges.
     ///
     /// Raises
     /// ------
     /// DataError
-    ///     An id that is negative or missing, a weight that is not a number, a value that no property can
-    ///     hold exactly, arrays of other shapes; the message names the position.
+    ///     An id is negative or missing, a weight is not a number, no property can hold a value exactly, or
+    ///     arrays have unequal shapes; the message names the position.
     ///
     /// Examples
     /// --------
@@ -278,8 +281,8 @@ impl Database {
         added.to_object(py)
     }
 
-    /// Write the changes since the last checkpoint into a segment and drop the log that it covers, so that
-    /// the next opening reads less.
+    /// Write the changes since the last checkpoint into a segment, and remove the log with these changes, so
+    /// that the next opening reads less.
     ///
     /// Commits and snapshots continue meanwhile.
     ///
@@ -295,7 +298,7 @@ impl Database {
         self.write_checkpoint(py, Graph::checkpoint)
     }
 
-    /// Write everything into one segment and drop all files that it replaces.
+    /// Write everything into one segment, and remove all files that it replaces.
     ///
     /// Commits and snapshots continue meanwhile.
     ///
@@ -313,8 +316,8 @@ impl Database {
 
     /// Write everything committed so far into a new store, and verify it.
     ///
-    /// Commits and snapshots go on meanwhile. Restoring is opening the new store. Works on stores without
-    /// files, too.
+    /// Commits and snapshots continue meanwhile. To restore a backup, open the new store. The call also backs
+    /// up a store without files.
     ///
     /// Parameters
     /// ----------
@@ -328,7 +331,7 @@ impl Database {
     /// Raises
     /// ------
     /// DataError
-    ///     There is something at `path`.
+    ///     `path` exists and is not an empty directory.
     fn backup(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<Py<PyAny>> {
         let done = self.detached(py, |graph| graph.backup(path))?;
         let arguments = PyDict::new(py);
@@ -338,23 +341,23 @@ impl Database {
         make(py, "Backup", &arguments)
     }
 
-    /// The error of the last checkpoint in the background or of ``close``; None if it succeeded.
+    /// The error of the last checkpoint that ran in the background or in ``close``; None if it succeeded.
     #[getter]
     fn checkpoint_error(&self) -> PyResult<Option<String>> {
         self.handle.known(Graph::checkpoint_error, |closed| closed.checkpoint_error.clone())
     }
 
-    /// Make everything committed before the call durable, whatever the durability mode.
+    /// Make everything committed before the call durable, in every durability mode.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.detached(py, Graph::flush)
     }
 
-    /// Merge all recent changes into the main part of the graph, so that reads are at their fastest.
+    /// Merge all recent changes into the main part of the graph, which makes reads fastest.
     fn settle(&self, py: Python<'_>) -> PyResult<()> {
         self.detached(py, Graph::settle)
     }
 
-    /// The content of the store and the places of its bytes.
+    /// The content of the store, and the memory and files that it takes.
     ///
     /// Returns
     /// -------
@@ -362,7 +365,7 @@ impl Database {
     fn stats(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let mut stats = self.detached(py, Graph::stats)?;
         if let Some(path) = self.handle.path.as_ref().filter(|_| self.handle.read_only) {
-            // A store that is open for reading only does not hold its files.
+            // A store opened for reading only does not keep its files open, so their sizes are read here.
             let _calling = calling(py);
             let sizes = imports::RESULTS.get(py)?.call_method1("_file_bytes", (path.as_os_str(),))?;
             (stats.log_bytes, stats.segment_bytes, stats.segments) = sizes.extract()?;
@@ -411,8 +414,8 @@ impl Database {
     /// Returns
     /// -------
     /// CheckReport
-    ///     Its ``problems`` are empty for a sound store. Where damage ends the check, it is the last problem,
-    ///     and the numbers are None.
+    ///     Its ``problems`` are empty for a sound store. If damage stops the check, that damage is the last
+    ///     problem, and the numbers are None.
     ///
     /// Raises
     /// ------
@@ -420,7 +423,7 @@ impl Database {
     ///     A file cannot be read.
     fn check(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let graph = self.handle.graph()?;
-        // This may be the last reference to a store that is closed meanwhile, and then frees it.
+        // If the store was closed meanwhile, this may be the last reference, whose drop frees it.
         let arguments = PyDict::new(py);
         match parallel(py, move || graph.check()) {
             Ok(report) => {
@@ -441,22 +444,21 @@ impl Database {
         make(py, "CheckReport", &arguments)
     }
 
-    /// Close the store: commits under way are finished, the log is synced, the directory is released.
+    /// Close the store: wait for running commits, sync the log, and release the directory.
     ///
-    /// Before it syncs the log, the call writes a checkpoint if that takes less time than the replay of the
-    /// log in the next opening. The end of a ``with`` block does the same, unless ``KeyboardInterrupt`` ends
-    /// the block. A dropped store, the exit of the interpreter and ``checkpoint_log_bytes=0`` write no
-    /// checkpoint. If the checkpoint fails, on a full disk for instance, the store closes all the same:
-    /// ``checkpoint_error`` says why, and the next opening replays the log. Ctrl-C ends the checkpoint, not
-    /// the closing; ``KeyboardInterrupt`` is raised once the store is closed.
+    /// Before it syncs the log, the call writes a checkpoint if that takes less time than replaying the log
+    /// in the next opening. The end of a ``with`` block does the same, unless ``KeyboardInterrupt`` ends the
+    /// block. No checkpoint is written for a dropped store, at the exit of the interpreter, or with
+    /// ``checkpoint_log_bytes=0``. If the checkpoint fails, on a full disk for instance, the store closes
+    /// nevertheless: ``checkpoint_error`` has the reason, and the next opening replays the log. Ctrl-C stops
+    /// the checkpoint, but not the close; ``KeyboardInterrupt`` is raised when the store is closed.
     ///
-    /// Snapshots that are open stay readable; everything else raises ``ClosedError``. Closing again does
-    /// nothing.
+    /// Open snapshots stay readable; all other calls raise ``ClosedError``. A second close does nothing.
     ///
     /// Raises
     /// ------
     /// PoisonedError
-    ///     The log failed, now or before. The directory is released all the same.
+    ///     The log failed, now or earlier. The directory is released nevertheless.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.check_process()?;
         self.handle.close(py, close_attended)
@@ -468,7 +470,7 @@ impl Database {
         self.handle.is_closed()
     }
 
-    /// The directory, as ``os.fsdecode`` gives it; ``None`` for a store without files.
+    /// The path of the directory, decoded by ``os.fsdecode``; ``None`` for a store without files.
     #[getter]
     fn path(&self) -> Option<&OsStr> {
         self.handle.path.as_ref().map(|path| path.as_os_str())
@@ -486,7 +488,7 @@ impl Database {
         self.handle.config.directed
     }
 
-    /// True if edges carry a weight.
+    /// True if edges have a weight.
     #[getter]
     fn weighted(&self) -> bool {
         self.handle.config.weighted
@@ -502,7 +504,7 @@ impl Database {
         }
     }
 
-    /// The timestamp of the last commit that a snapshot opened now sees.
+    /// The timestamp of the last commit that a new snapshot would see.
     #[getter]
     fn published_ts(&self) -> PyResult<u64> {
         self.handle.known(|graph| graph.published_ts().0, |closed| closed.published_ts)
@@ -526,10 +528,10 @@ impl Database {
         exception: Option<&Bound<'_, PyAny>>,
         _of_it: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
-        // A forked child that leaves the block has nothing to close.
+        // In a forked child there is nothing to close when the block ends.
         if self.handle.check_process().is_ok() {
             let kind = exception.and_then(|exception| exception.cast::<PyType>().ok());
-            // A user who presses Ctrl-C does not want to wait for a checkpoint.
+            // A user who presses Ctrl-C should not have to wait for a checkpoint.
             let interrupted =
                 kind.is_some_and(|kind| kind.is_subclass_of::<PyKeyboardInterrupt>().unwrap_or(false));
             if interrupted && !self.handle.is_closed() {

@@ -13,27 +13,27 @@ use crate::value::{read_type, read_types};
 
 #[pymethods]
 impl Database {
-    /// Define a label, or do nothing if there is an equal one. The first edge of a label that is not
-    /// ``multi`` does so too.
+    /// Define a label, or do nothing if an equal one exists. The first edge of a label also defines it,
+    /// unless the label is ``multi``.
     ///
-    /// A definition is a commit of its own and cannot be undone.
+    /// A definition is a separate commit, and cannot be undone.
     ///
     /// Parameters
     /// ----------
     /// name : str
-    ///     The name, at most 255 bytes.
+    ///     The name, of at most 255 bytes.
     /// multi : bool
-    ///     True if edges have a rank, so that several may lead from one vertex to another.
+    ///     True if edges have a rank, so that there may be several from one vertex to another.
     /// properties : dict, optional
     ///     Types by name, like in ``define_property``.
     /// src, dst : str, optional
-    ///     The kinds of both ends; ``""`` is the default one. Then an id without a kind at an end of such an
-    ///     edge is of that kind, and a vertex of another kind is refused there.
+    ///     The kinds of both ends; ``""`` is the default one. If they are given, an id without a kind at an
+    ///     end of such an edge is of that end's kind. A vertex of another kind is refused at that end.
     ///
     /// Raises
     /// ------
     /// ProgrammingError
-    ///     The label is defined otherwise, or a kind is not defined.
+    ///     The label has another definition, or a kind is not defined.
     ///
     /// Examples
     /// --------
@@ -68,21 +68,21 @@ impl Database {
         self.detached(py, |graph| graph.define_label(name, options).map(drop))
     }
 
-    /// Define a property, or do nothing if there is one of this type. The first value of a property does so
-    /// too.
+    /// Define a property, or do nothing if it exists with this type. The first value of a property also
+    /// defines it.
     ///
     /// Parameters
     /// ----------
     /// name : str
-    ///     The name, at most 255 bytes.
+    ///     The name, of at most 255 bytes.
     /// type : str or type
     ///     ``"bool"``, ``"i64"``, ``"f64"``, ``"utf8"``, ``"bytes"`` or ``"timestamp"`` (microseconds since
     ///     1970, UTC), or the Python type of its values.
     /// label : str, optional
-    ///     The label whose edges have it; ``""`` is the default one. Without a label it is a property of
-    ///     vertices.
+    ///     The label whose edges have the property; ``""`` is the default one. Without a label it is a
+    ///     property of vertices.
     /// kind : str, optional
-    ///     The kind of the vertices that have it; the default one if not given.
+    ///     The kind of the vertices that have the property; the default one if not given.
     ///
     /// Raises
     /// ------
@@ -118,23 +118,23 @@ impl Database {
         })
     }
 
-    /// Define a kind of vertices, or do nothing if there is an equal one.
+    /// Define a kind of vertices, or do nothing if an equal one exists.
     ///
-    /// Each kind has ids and properties of its own. A vertex of a kind is named by a pair of the kind's name
-    /// and its id, like ``("page", 7)``. At an end of an edge whose label states the kind, its id is enough.
-    /// A definition is a commit of its own and cannot be undone.
+    /// Each kind has its own ids and properties. A vertex of a kind is named by a pair of the kind's name and
+    /// the vertex's id, like ``("page", 7)``. If an edge's label states the kind of an end, the id is enough
+    /// for that end. A definition is a separate commit, and cannot be undone.
     ///
     /// Parameters
     /// ----------
     /// name : str
-    ///     The name, at most 255 bytes.
+    ///     The name, of at most 255 bytes.
     /// keys : {"u64", "str"}
     ///     The type of the ids.
     ///
     /// Raises
     /// ------
     /// ProgrammingError
-    ///     The kind is defined otherwise.
+    ///     The kind has another definition.
     ///
     /// Examples
     /// --------
@@ -160,12 +160,12 @@ impl Database {
         self.detached(py, |graph| graph.define_kind(name, keys).map(drop))
     }
 
-    /// The names of the labels, the default one, ``""``, first.
+    /// The names of the labels. The first one is ``""``, the default label.
     fn labels(&self) -> PyResult<Vec<String>> {
         Ok(schema::names(&self.handle.graph()?.schema()))
     }
 
-    /// The labels and properties that are defined, and their types.
+    /// The defined labels and properties, with their types.
     ///
     /// Returns
     /// -------

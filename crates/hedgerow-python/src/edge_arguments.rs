@@ -1,4 +1,4 @@
-//! Edges in the arguments of a method, and their values.
+//! Edges in the arguments of a method, and the values of edges.
 
 use hedgerow::{EdgeKey, EdgePattern, Label, PropertyType, Value};
 use hedgerow_core::faults::{self, PlantedFault};
@@ -13,7 +13,7 @@ use crate::key::{Key, type_name};
 use crate::names::Kinds;
 use crate::value::{Cells, Owner, WEIGHT, add, read, read_cells};
 
-/// An edge in the arguments of a method.
+/// An edge that the arguments of a method name.
 pub(crate) struct Edge<'a> {
     pub(crate) src: Key,
     pub(crate) dst: Key,
@@ -49,14 +49,14 @@ impl<'a> Edge<'a> {
         EdgeKey::new(self.label, self.src.as_ref(), self.dst.as_ref()).rank(self.rank)
     }
 
-    /// True for an edge without rank of the default label.
+    /// True for an edge of the default label without a rank.
     pub(crate) fn is_plain(&self) -> bool {
         self.label.is_empty() && self.rank == 0
     }
 }
 
-/// The edges between two vertices in the arguments of a method: those of any label and rank that the
-/// arguments leave out.
+/// The edges between two vertices that the arguments of a method name. If label or rank is left out, it may
+/// be any.
 pub(crate) struct AnyEdge<'a> {
     src: Key,
     dst: Key,
@@ -110,8 +110,8 @@ pub(crate) fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
     object.extract().map_err(|error| told(py, error, wrong))
 }
 
-/// Reads the values that the arguments give an edge: properties, and the argument `weight`. That is the
-/// weight of the edge in a weighted graph, or, with a label, the property of this name.
+/// Reads the values that the arguments give an edge: properties, and the argument `weight`. With a label,
+/// `weight` is the property of this name, otherwise the edge's weight in a weighted graph.
 pub(crate) fn edge_cells(
     handle: &Handle,
     edge: &Edge<'_>,
@@ -129,7 +129,7 @@ pub(crate) fn edge_cells(
     Ok(cells)
 }
 
-/// The argument `weight`: a number that a float can represent.
+/// The argument `weight`: a number that is exactly a float.
 pub(crate) struct Weight(pub(crate) f64);
 
 impl<'py> FromPyObject<'_, 'py> for Weight {
@@ -147,7 +147,7 @@ impl<'py> FromPyObject<'_, 'py> for Weight {
     }
 }
 
-/// Returns the number of edges of a label in a snapshot; 0 for a label that was defined later.
+/// Returns the number of edges of a label in a snapshot; 0 if the label was defined later.
 pub(crate) fn edges_so_far(snapshot: &hedgerow::Snapshot, label: &str) -> hedgerow::Result<u64> {
     match snapshot.edge_count_of(label) {
         Err(hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchLabel { .. })) => Ok(0),
@@ -155,7 +155,7 @@ pub(crate) fn edges_so_far(snapshot: &hedgerow::Snapshot, label: &str) -> hedger
     }
 }
 
-/// True if the label is `multi`, so that two ends are not enough to name an edge.
+/// True if the label is `multi`, so that an edge is named by its ends and its rank.
 pub(crate) fn has_ranks(kinds: &impl Kinds, label: &str) -> PyResult<bool> {
     let is_multi = kinds.kind_schema()?.label(label).is_some_and(Label::is_multi);
     Ok(is_multi && !faults::is_on(PlantedFault::ParallelEdgesMerged))

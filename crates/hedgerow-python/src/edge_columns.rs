@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::error::out_of_memory;
 
-/// The columns of `Edges` beside the endpoints.
+/// The choice of columns of `Edges`, besides the endpoints.
 #[derive(Clone, Copy)]
 pub(crate) struct EdgesShape {
     pub(crate) weights: bool,
@@ -13,7 +13,7 @@ pub(crate) struct EdgesShape {
     pub(crate) ranks: bool,
 }
 
-/// The columns of `Edges`: endpoints as rows of the vertices, labels as ids.
+/// The columns of `Edges`. Endpoints are row numbers of vertices, labels are ids.
 pub(crate) struct EdgeColumns {
     pub(crate) src: Vec<i64>,
     pub(crate) dst: Vec<i64>,
@@ -23,7 +23,7 @@ pub(crate) struct EdgeColumns {
 }
 
 impl EdgeColumns {
-    /// Appends an edge, whose ends are rows.
+    /// Appends an edge; its ends are given as row numbers.
     pub(crate) fn push(
         &mut self,
         shape: EdgesShape,
@@ -45,9 +45,10 @@ impl EdgeColumns {
         }
     }
 
-    /// Returns room for `edges` edges; an error if there is not enough memory for them as arrays.
+    /// Returns empty columns with room for `edges` edges, or an error if the memory for their arrays is not
+    /// free.
     pub(crate) fn with_capacity(edges: usize, shape: EdgesShape) -> PyResult<EdgeColumns> {
-        // Rows, ids of both ends and weights; numbers and names of labels; ranks.
+        // This counts rows, ids of both ends and weights; numbers and names of labels; ranks.
         let bytes = 40 + if shape.labels { 16 } else { 0 } + if shape.ranks { 8 } else { 0 };
         Vec::<u8>::new()
             .try_reserve_exact(edges.saturating_mul(bytes))

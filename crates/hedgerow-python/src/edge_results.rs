@@ -1,4 +1,4 @@
-//! Edges of a snapshot as objects of the Python half of the package.
+//! Edges of a snapshot as objects of the package's Python half.
 
 use hedgerow::{
     EdgeRow, KHopOptions, Kind, Label, LabelId, PropertyId, PropertyType, Schema, ValueRef, VertexId,
@@ -27,7 +27,7 @@ impl Reading {
             Some((Some(name), _)) => vec![schema.find_label(name).map_err(raise)?],
             _ => schema.labels().iter().filter(|label| chosen.names(label.name())).collect(),
         };
-        // A property that is called weight and is no number is a property like others.
+        // A property named weight without numbers is treated like any other property.
         let weights = |label: &&Label| match label.property(WEIGHT).map(|found| found.property_type()) {
             _ if weighted && label.id() == LabelId::DEFAULT => Some(true),
             Some(PropertyType::F64 | PropertyType::I64) => Some(true),
@@ -68,7 +68,7 @@ impl Reading {
         make(py, "Edges", &arguments)
     }
 
-    /// Returns the edges of these labels, label after label; endpoints as rows.
+    /// Returns all edges of these labels, label after label; endpoints are row numbers.
     fn gather(
         &self,
         labels: &[&Label],
@@ -95,7 +95,7 @@ impl Reading {
         Ok(found)
     }
 
-    /// Like [`gather`](Self::gather), but for the chosen edges.
+    /// Returns only the chosen edges of these labels, in the form of [`gather`](Self::gather).
     fn gather_chosen(
         &self,
         chosen: &Chosen,
@@ -118,7 +118,8 @@ impl Reading {
         Ok(found)
     }
 
-    /// Returns the chosen edges of a label as an `EdgeTable`, or those of several labels with their labels.
+    /// Returns the chosen edges as an `EdgeTable`. If several labels are chosen, the table contains the
+    /// labels.
     pub(crate) fn edge_table(
         &self,
         py: Python<'_>,
@@ -177,9 +178,9 @@ impl Reading {
         make(py, "EdgeTable", &arguments)
     }
 
-    /// Refuses a choice of edges that has no meaning, like reads of it do.
+    /// Refuses a choice of edges without a meaning, as the reads of edges do.
     fn check(&self, chosen: &Chosen) -> PyResult<()> {
-        // The read resolves the choice, and searches from no vertex.
+        // A search from no vertex resolves the choice, and reads no edge.
         let nowhere = |chosen| self.snapshot.k_hop::<u64>(chosen, &[], KHopOptions::new(0)).map(drop);
         if chosen.conditions.is_empty() {
             return Ok(());
@@ -187,8 +188,8 @@ impl Reading {
         nowhere(&chosen.selection()).map_err(raise)
     }
 
-    /// Returns the types of the ids at both ends of edges of these labels, if all labels state the kinds
-    /// there and the types are the same.
+    /// Returns the types of the ids at both ends of edges. All labels must state the kinds of their ends,
+    /// with equal types of ids.
     fn key_types(&self, schema: &Schema, labels: &[&Label]) -> Option<(&'static str, &'static str)> {
         let of = |kind| key_type(schema.kind_by_id(kind).map_or(self.origin.config.keys, Kind::keys));
         let mut types = labels.iter().map(|label| label.ends().map(|[src, dst]| (of(src), of(dst))));
@@ -197,14 +198,14 @@ impl Reading {
     }
 }
 
-/// Returns the names of labels, one for each of these numbers.
+/// Returns an array of label names, one for each label number in `of`.
 fn label_names<'py>(py: Python<'py>, schema: &Schema, of: Vec<i64>) -> PyResult<Bound<'py, PyAny>> {
     let _calling = calling(py);
     let names = text_array(py, schema.labels().iter().map(|label| &**label.name()));
     names.call_method1("take", (of.into_pyarray(py),))
 }
 
-/// The content of a label in the column of a name.
+/// The source of a label's values in a column: the column's name means a property, the weight, or nothing.
 #[derive(Clone, Copy)]
 enum Cell {
     Nothing,
@@ -238,11 +239,11 @@ impl Cell {
     }
 }
 
-/// The properties of a table while edges are gathered.
+/// The property columns of an edge table, while it is being filled.
 struct Table {
     names: Vec<String>,
     columns: Vec<Gather>,
-    /// The content of each label in each column.
+    /// The source of values for each label, in each column.
     cells: Vec<Vec<Cell>>,
 }
 

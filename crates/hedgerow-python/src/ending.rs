@@ -1,13 +1,13 @@
 //! The end of the interpreter.
 //!
-//! Before Python 3.14 an interpreter that finalizes ends a daemon thread at the point where it asks for the
-//! interpreter lock: `pthread_exit` unwinds its stack. A frame of Rust that called Python code is on such a
-//! stack and cannot be unwound so: the process aborts. (A thread that comes back from `Python::detach` is
-//! safe: PyO3 lets it hang.)
+//! Before Python 3.14 a finalizing interpreter ends a daemon thread when the thread requests the interpreter
+//! lock: `pthread_exit` unwinds the thread's stack. If the stack contains a Rust frame that called Python
+//! code, it cannot be unwound in this way, and the process aborts. (A thread that returns from
+//! `Python::detach` is safe: PyO3 makes it hang.)
 //!
 //! So each call of this crate into Python code holds a [`Calling`]. While other threads can still run,
 //! `atexit` runs [`end`], which sets a flag and waits until no other thread holds a [`Calling`]. A thread
-//! that needs one after that parks for ever, without the interpreter lock, like in Python 3.14.
+//! that needs one later parks permanently, without the interpreter lock, as in Python 3.14.
 //!
 //! The order is Dekker's: a thread counts itself, then reads the flag; `end` sets the flag, then reads the
 //! count. At least one of the two sees the other.
@@ -21,14 +21,15 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-/// The milliseconds for which the end waits for threads in Python code that this crate called. Code of the
-/// user, such as an iterator given as a column, may take for ever.
+/// The milliseconds that [`end`] waits for threads in Python code that this crate called. User code, such as
+/// an iterator given as a column, may never return.
 const PATIENCE_MS: usize = 10_000;
 
 /// The number of threads that hold a [`Calling`].
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
-/// The thread that ends the interpreter. It continues: later hooks and destructors may use the store.
+/// The thread that ends the interpreter. It is not parked, since later hooks and destructors may use the
+/// store.
 static ENDER: OnceLock<ThreadId> = OnceLock::new();
 
 thread_local! {
@@ -36,14 +37,14 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A guard that is held while code of this crate calls Python code.
+/// A guard held during a call of Python code by this crate.
 pub(crate) struct Calling {
-    /// The guard counts for the thread that made it.
+    /// This makes the guard stay in its thread, which counts it.
     _thread: PhantomData<*const ()>,
 }
 
-/// Announces calls of Python code. Once the interpreter ends, never returns, except in the thread that ends
-/// it.
+/// Announces a call of Python code. After the end of the interpreter this function does not return, except in
+/// the thread that ends it.
 pub(crate) fn calling(py: Python<'_>) -> Calling {
     if DEPTH.replace(DEPTH.get() + 1) == 0 {
         THREADS.fetch_add(1, Ordering::SeqCst);
@@ -67,7 +68,7 @@ impl Drop for Calling {
     }
 }
 
-/// Waits until other threads have left the Python code that this crate called, and lets none enter again.
+/// Waits until other threads have left the Python code that this crate called. Prevents new such calls.
 #[pyfunction]
 fn end(py: Python<'_>) {
     let _ = ENDER.set(thread::current().id());
@@ -80,14 +81,14 @@ fn end(py: Python<'_>) {
     }
 }
 
-/// Removes the threads of the parent from the count, since a forked child does not have them.
+/// Removes the threads of the parent from the count, because a forked child does not have them.
 #[pyfunction]
 fn forked() {
     THREADS.store(own(), Ordering::SeqCst);
     ENDING.store(false, Ordering::SeqCst);
 }
 
-/// Returns this thread's part of [`THREADS`].
+/// Returns the share of this thread in [`THREADS`].
 fn own() -> usize {
     usize::from(DEPTH.get() > 0)
 }
@@ -102,8 +103,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// Runs `f`, which may wait for the store, without the interpreter lock: in destructors, which get no token.
-/// A thread that is not attached, or may not be, runs `f` directly.
+/// Runs `f`, which may wait for the store, without the interpreter lock. Destructors use it, as they get no
+/// token. A thread that is not attached to the interpreter, or cannot be, runs `f` directly.
 pub(crate) fn released<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     let mut f = Some(f);
     let outcome = Python::try_attach(|py| f.take().map(|f| py.detach(f)));

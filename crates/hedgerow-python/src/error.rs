@@ -1,4 +1,4 @@
-//! The exception tree, and the mapping of errors of the store to exceptions.
+//! The exception tree, and the conversion of the store's errors to exceptions.
 
 use std::io::ErrorKind;
 
@@ -133,10 +133,10 @@ fn raise_open(error: &OpenError, text: String) -> PyErr {
     match error {
         OpenError::Locked { .. } => LockedError::new_err(text),
         OpenError::MemoryLimit { .. } => OutOfMemoryError::new_err(text),
-        // The arguments differ from those of the store.
+        // The arguments contradict the existing store.
         OpenError::ConfigMismatch { .. } | OpenError::ModeMismatch { .. } => ProgrammingError::new_err(text),
         OpenError::FutureVersion { .. } | OpenError::OldVersion { .. } => NotSupportedError::new_err(text),
-        // `NotAStore`, and errors that later versions add.
+        // This is `NotAStore`, or an error that a later version adds.
         _ => OperationalError::new_err(text),
     }
 }
@@ -161,13 +161,14 @@ fn raise_argument(error: &ArgumentError, text: String) -> PyErr {
             ProgrammingError::new_err(format!("{text}{}", did_you_mean(name, &known)))
         }
         ArgumentError::SchemaConflict { .. } => ProgrammingError::new_err(text),
-        // The text of the error has the number of a kind.
+        // The error's text contains the number of a kind, which a user does not know.
         ArgumentError::KeyOfKind { kind, expected, found } => {
             let keys = if *expected == KeyKind::Str { "str" } else { "int" };
             let found = found.clone().without_kind();
             DataError::new_err(format!("an id of kind {kind} is a {keys}, found {found}"))
         }
-        // Out of range, too large, of another type, and errors that later versions add.
+        // The value is out of range, too large, or of another type; or it is an error that a later version
+        // adds.
         _ => DataError::new_err(text),
     }
 }
@@ -214,9 +215,9 @@ pub(crate) fn out_of_memory(what: &str, items: usize) -> PyErr {
     OutOfMemoryError::new_err(format!("not enough memory for {items} {what}"))
 }
 
-/// Returns the caller's error for an `error` that Python code raised inside a call. An error that no argument
-/// caused passes unchanged: Ctrl-C, the interpreter's exit, exhausted memory. Every conversion of an error of
-/// Python goes through this function.
+/// Returns the caller's error for an `error` that Python code raised inside a call. Ctrl-C, the interpreter's
+/// exit and exhausted memory are not caused by an argument, and are returned unchanged. Every conversion of a
+/// Python error uses this function.
 pub(crate) fn told(py: Python<'_>, error: PyErr, told: impl FnOnce(&PyErr) -> PyErr) -> PyErr {
     let is_of_argument =
         error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PyMemoryError>(py);
@@ -233,16 +234,17 @@ pub(crate) fn repr_of(object: &Bound<'_, PyAny>) -> Option<String> {
     made(object, object.repr())
 }
 
-/// Converts the text that Python made of `object`. Python looks for signals before it makes a text, and
-/// PyO3's `Display` drops a Ctrl-C that comes then. This function delivers it again, so that Python raises it
-/// once the call has failed with its message.
+/// Converts the text that Python made of `object`. Before it makes a text, Python checks for signals, and
+/// PyO3's `Display` drops a Ctrl-C that arrives then. This function raises the signal again, so that Python
+/// handles it when the call has failed with its message.
 fn made(object: &Bound<'_, PyAny>, text: PyResult<Bound<'_, PyString>>) -> Option<String> {
     let py = object.py();
     match text {
         Ok(text) => Some(text.to_string_lossy().into_owned()),
         Err(error) => {
             if !error.is_instance_of::<PyException>(py) {
-                // `interrupt_main` fails only while the interpreter ends, when no code is left to interrupt.
+                // `interrupt_main` fails only during the end of the interpreter, when there is no code to
+                // interrupt.
                 let _ = imports::THREAD.get(py).and_then(|thread| thread.call_method0("interrupt_main"));
             }
             None

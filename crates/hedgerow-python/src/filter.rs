@@ -1,4 +1,4 @@
-//! The argument `where`: conditions that the properties of edges must all meet.
+//! The argument `where`: conditions. An edge's properties must meet all of them.
 
 use std::fmt::Display;
 
@@ -16,14 +16,14 @@ use crate::error::{DataError, told};
 use crate::key::{shown, type_name};
 use crate::value;
 
-/// The argument `where`: a condition, or several.
+/// The argument `where`: one condition or several.
 pub(crate) struct Where(Vec<Stated>);
 
-/// A condition as the caller of the package states it.
+/// A condition in the form of the caller's argument.
 struct Stated {
     property: String,
     operator: Operator,
-    /// The values: one for a comparison, several for a set, none for a test of null.
+    /// The values: one for a comparison, several for a set, none for a test for null.
     values: Vec<Value>,
 }
 
@@ -174,8 +174,8 @@ fn is_collection(object: &Bound<'_, PyAny>) -> bool {
 }
 
 impl Where {
-    /// Returns the conditions, with values in the properties' types, which `kind_of` gives. Like in writes,
-    /// an int becomes a float for a property of floats; a text becomes a time for a property of times.
+    /// Returns the conditions with values of the properties' types, which `kind_of` returns. For a float
+    /// property an int becomes a float, as in writes; for a property of times a text becomes a time.
     pub(crate) fn conditions(
         self,
         kind_of: impl Fn(&str) -> Option<PropertyType>,
@@ -209,8 +209,8 @@ fn adapt(property: &str, value: Value, kind: Option<PropertyType>) -> PyResult<V
     }
 }
 
-/// Returns a time without a zone as one in UTC, and a date as its midnight in UTC, like columns of them.
-/// Returns other objects unchanged.
+/// Returns a time without a zone as a time in UTC, and a date as its midnight in UTC, as for columns. Other
+/// objects are returned unchanged.
 fn in_utc(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     let py = object.py();
     if object.is_instance_of::<PyDateTime>() {
@@ -229,11 +229,11 @@ fn in_utc(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     Ok(object)
 }
 
-/// Reads a time from a text in ISO 8601; without a zone it is in UTC.
+/// Reads a time from a text in ISO 8601. Without a zone it is a time in UTC.
 fn time_of(name: &str, text: &str) -> PyResult<Value> {
     Python::attach(|py| {
         let _calling = calling(py);
-        // Python ignores digits after the sixth, so such a text is refused.
+        // Python ignores digits after the sixth one, so a text with more digits is refused.
         let digits =
             text.split_once('.').map_or(0, |(_, after)| after.bytes().take_while(u8::is_ascii_digit).count());
         let time = py.get_type::<PyDateTime>().call_method1("fromisoformat", (text,));

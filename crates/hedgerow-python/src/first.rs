@@ -1,5 +1,5 @@
-//! Answers with a limit that say if there is more: the first neighbors of a vertex, and vertices by their
-//! properties.
+//! Answers with a limit: the first neighbors of a vertex, and vertices with given properties. They show
+//! whether the limit left out others.
 
 use hedgerow::{FindOptions, Schema, Value, VertexKey};
 use hedgerow_core::suggest::instead;
@@ -18,7 +18,7 @@ use crate::selection::Chosen;
 use crate::snapshot::Snapshot;
 use crate::value::{Cells, add, read};
 
-/// Makes a `Limited`: a list, and a flag that is true if there are others.
+/// Makes a `Limited`: a list, and a flag that is true if the limit left out others.
 pub(crate) fn limited(py: Python<'_>, found: Vec<Py<PyAny>>, more: bool) -> PyResult<Py<PyAny>> {
     let arguments = PyDict::new(py);
     arguments.set_item("found", found)?;
@@ -27,7 +27,7 @@ pub(crate) fn limited(py: Python<'_>, found: Vec<Py<PyAny>>, more: bool) -> PyRe
 }
 
 impl Snapshot {
-    /// Returns the first chosen edges at a vertex as a `Limited`.
+    /// Returns the first of the chosen edges at a vertex as a `Limited`.
     pub(crate) fn first_neighbors(
         &self,
         py: Python<'_>,
@@ -62,20 +62,20 @@ fn of_all<T: Into<Neighbor>>(found: Vec<T>) -> Vec<Neighbor> {
 impl Snapshot {
     /// The vertices of a kind whose properties have all these values.
     ///
-    /// The call scans all vertices, without an index. Later scans of the same snapshot are faster; the fast
-    /// way to a vertex is its key. Ctrl-C ends the scan.
+    /// The call scans all vertices, without an index. Later scans of the same snapshot are faster. To find
+    /// one vertex fast, use its key. Ctrl-C ends the scan.
     ///
     /// Parameters
     /// ----------
     /// kind : str, optional
     ///     The kind of the vertices; the default one, ``""``, if not given.
     /// properties : mapping, optional
-    ///     Values by the names of properties, including names that cannot be names of arguments.
+    ///     Values by property name, also for names that cannot be keyword arguments.
     /// limit : int, optional
-    ///     The most vertices to return; the scan ends when it finds one more.
+    ///     The maximal number of vertices to return; the scan stops when it finds one more.
     /// **named
-    ///     More values. They must be exactly equal; None selects vertices without a value, and NaN equals
-    ///     nothing.
+    ///     More values by property name. A vertex's value must be exactly equal; None selects vertices
+    ///     without a value, and NaN equals nothing.
     ///
     /// Returns
     /// -------
@@ -88,8 +88,8 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such kind.
     /// DataError
-    ///     No property is given, vertices of the kind have no such property, or it has another type than the
-    ///     value.
+    ///     No property is given, vertices of the kind have no such property, or its type differs from the
+    ///     value's.
     ///
     /// Examples
     /// --------
@@ -134,7 +134,7 @@ impl Snapshot {
     }
 }
 
-/// Reads the values of properties by which `find` selects vertices.
+/// Reads the property values that `find` searches for.
 fn wanted(
     py: Python<'_>,
     schema: &Schema,

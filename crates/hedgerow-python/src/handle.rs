@@ -1,4 +1,4 @@
-//! The common state of the classes: the store and the reasons not to use it.
+//! The state that the classes share: the store, and the checks that it may be used.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,18 +13,18 @@ use crate::ending::released;
 use crate::error::{ClosedError, ForkedError, raise};
 use crate::names::Kinds;
 
-/// The least size of a store after whose end the process returns free heap memory to the system.
+/// The size of a store above which closing it returns the free heap memory of the process to the system.
 const LARGE_BYTES: u64 = 4 << 20;
 
-/// The time for which closing waits for a busy thread of the store's own, so that its memory is returned with
-/// the rest.
+/// The time that closing waits for a busy worker of the store, so that the worker's memory is returned with
+/// the other memory.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The number of stores that this process has opened.
 static OPENED: AtomicU64 = AtomicU64::new(0);
 
-/// The configuration of a store, and the process that opened it: enough for objects that keep nothing else of
-/// the store.
+/// The configuration of a store, and the process that opened it. Some objects need no more, and so do not
+/// keep the store alive.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin {
     pub(crate) config: GraphConfig,
@@ -34,12 +34,12 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// True if this is a child of the process that opened the store. Costs one load.
+    /// True if this process is a forked child of the process that opened the store. Costs one load.
     pub(crate) fn is_forked(&self) -> bool {
         !self.owner.is_current()
     }
 
-    /// Refuses a forked child.
+    /// Returns an error in a forked child.
     pub(crate) fn check_process(&self) -> PyResult<()> {
         if self.is_forked() {
             return Err(ForkedError::new_err("the store was opened before this process was forked"));
@@ -54,7 +54,8 @@ impl Kinds for Handle {
     }
 }
 
-/// Closes a graph. Returns the result of closing, and the exception that a signal handler raised meanwhile.
+/// A function that closes a graph. It returns the result, and the exception of a signal handler that ran
+/// meanwhile.
 type CloseGraph = fn(Python<'_>, &Origin, &Graph) -> (hedgerow::Result<()>, PyResult<()>);
 
 /// An open store.
@@ -83,7 +84,7 @@ impl Handle {
         Handle { graph, origin, path, read_only, closed: AtomicBool::new(false) }
     }
 
-    /// Returns the usable store, for one call.
+    /// Returns the store for one call, or an error if it may not be used.
     pub(crate) fn graph(&self) -> PyResult<Graph> {
         self.check_usable()?;
         match &*lock(&self.graph) {
@@ -92,8 +93,8 @@ impl Handle {
         }
     }
 
-    /// Returns the result of `of_open` for an open store, or of `of_closed` for the facts kept of a closed
-    /// one.
+    /// Returns the result of `of_open` for an open store. For a closed one, returns the result of
+    /// `of_closed`, which gets the facts that are still known.
     pub(crate) fn known<T>(
         &self,
         of_open: impl FnOnce(&Graph) -> T,
@@ -106,8 +107,8 @@ impl Handle {
         })
     }
 
-    /// Closes the store and drops it: its memory returns to the system now, although Python objects still
-    /// refer to this handle. Snapshots, transactions, tickets or pipelines that are kept delay that.
+    /// Closes and drops the store. Its memory returns to the system now, even if Python objects refer to this
+    /// handle. Open snapshots, transactions, tickets and pipelines delay the return.
     pub(crate) fn close(&self, py: Python<'_>, close: CloseGraph) -> PyResult<()> {
         self.check_process()?;
         self.set_closed();
@@ -133,7 +134,7 @@ impl Handle {
             let left = std::mem::replace(&mut *lock(&self.graph), Store::Closed(figures));
             let freed = graph.freed();
             drop((left, graph));
-            // Trimming the heap of the whole process pays only for large stores.
+            // Only for large stores, trimming the heap of the whole process is worth its cost.
             if bytes > LARGE_BYTES {
                 freed.wait(PATIENCE);
                 crate::heap::give_back();
@@ -155,9 +156,9 @@ impl Handle {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// Refuses a forked child, and a closed store. Every method calls this, or [`Origin::check_process`],
-    /// before it takes a lock: one that a thread of the parent held at the fork is never released in the
-    /// child.
+    /// Refuses a forked child, and a closed store. Every method calls this or [`Origin::check_process`]
+    /// before it takes a lock. In the child, a lock that another thread of the parent held at the fork is
+    /// never released.
     pub(crate) fn check_usable(&self) -> PyResult<()> {
         self.check_process()?;
         if self.is_closed() {
@@ -167,43 +168,43 @@ impl Handle {
     }
 }
 
-/// The store, or the facts kept after its close.
+/// The store, or the facts that remain after its close.
 enum Store {
     Open(Graph),
     Closed(Closed),
 }
 
-/// The facts that a closed store keeps.
+/// The facts that remain known about a closed store.
 #[derive(Default)]
 pub(crate) struct Closed {
     pub(crate) published_ts: u64,
     pub(crate) durable_ts: u64,
     pub(crate) checkpoint_error: Option<String>,
-    /// True if closing found that the log had failed.
+    /// True if the close reported that the log had failed.
     failed: bool,
 }
 
 impl Drop for Handle {
-    /// Leaves everything alone in a child: another thread of the parent may have held any latch at the fork,
-    /// and a child that waited for it would wait for ever. One more reference keeps the engine from being
-    /// dropped.
+    /// Does nothing in a forked child. At the fork another thread of the parent may have held any latch, and
+    /// the child would wait for it without end. An additional reference prevents the drop of the engine.
     fn drop(&mut self) {
         let store = std::mem::replace(own(&mut self.graph), Store::Closed(Closed::default()));
         if self.is_forked() {
             std::mem::forget(store);
         } else {
-            // The last reference closes the store, which takes as long as the disk.
+            // Dropping the last reference closes the store, which may wait for the disk.
             released(|| drop(store));
         }
     }
 }
 
-/// Returns the content of `mutex` without locking it: its owner alone reaches it, in its drop.
+/// Returns the content of `mutex` without locking it. This is only for an owner's drop, where no other thread
+/// has access.
 pub(crate) fn own<T>(mutex: &mut Mutex<T>) -> &mut T {
     mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks `mutex`. Its content is whole even if a thread panicked meanwhile.
+/// Locks `mutex`. Its content is consistent even if a thread panicked while it held the lock.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Calls of the package's allocator, which Linux alone has. On other systems they do nothing.
+//! Calls of the package's allocator, which exists only on Linux. On other systems they do nothing.
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{Keeping, give_back, give_back_after};
@@ -8,7 +8,7 @@ pub(crate) use crate::memory::{Keeping, give_back, give_back_after};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    /// A bulk call under way.
+    /// A guard of a bulk call.
     pub(crate) struct Keeping;
 
     impl Keeping {

@@ -50,40 +50,40 @@ impl Search {
 
 #[pymethods]
 impl Snapshot {
-    /// The vertices within some hops of others, their k-hop neighborhood, with their distances.
+    /// The vertices within some hops of given ones (their k-hop neighborhood), with distances.
     ///
-    /// The cost depends on the result: time for the edges of the vertices that are reached in fewer hops,
-    /// memory for the vertices that are reached; neither grows with the graph. For most of a graph ``bfs`` is
+    /// The cost depends on the result, not on the size of the graph: time for the edges of all vertices that
+    /// are less than ``hops`` away, and memory for the reached vertices. To reach most of a graph, ``bfs`` is
     /// faster.
     ///
     /// Parameters
     /// ----------
     /// sources : array_like
-    ///     Vertex ids, like in ``add_edges``; an id may come twice.
+    ///     Vertex ids, like in ``add_edges``; an id may be repeated.
     /// hops : int
-    ///     The most edges from a source.
+    ///     The maximal number of edges from a source.
     /// direction : {"out", "in", "both"}
-    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    ///     Along the edges, against them or both ways; in an undirected graph these are the same.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     /// limit : int, optional
-    ///     The most vertices, sources included: a larger neighborhood is an error, unless it may be
-    ///     ``partial``.
+    ///     The maximal number of vertices, including sources. A larger neighborhood is an error, unless
+    ///     ``partial`` permits it.
     /// partial : bool
     ///     Return the vertices that the search reaches first, up to the limit, instead of an error. The
-    ///     result has all vertices at distances less than the last one's, and some at that distance; which
-    ///     ones is not specified. Its attribute ``more`` is True if there are others.
+    ///     result has all vertices that are closer than its last vertex, and some at that vertex's distance;
+    ///     it is not specified which. Its attribute ``more`` is True if there are others.
     /// missing : {"raise", "empty"}
-    ///     The treatment of a source that is no vertex: an error, or nothing.
+    ///     The treatment of a source that is no vertex: raise an error, or ignore it.
     /// kind : str, optional
-    ///     The kind of the sources; if not given, the one that the label states, or else the default one.
+    ///     The kind of the sources; if not given, the kind that the label states, or else the default kind.
     ///
     /// Returns
     /// -------
     /// VertexResult
-    ///     The vertices that are reached, by ascending distance, those of one distance ascending. Values are
+    ///     The reached vertices by ascending distance, at equal distance by ascending id. Values are
     ///     ``int64``: the least number of edges from a source, 0 for the sources.
     ///
     /// Raises
@@ -93,7 +93,7 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     There are more vertices than the limit; a key is of another type than the keys of the graph.
+    ///     There are more vertices than the limit, or the type of a key differs from the graph's keys.
     ///
     /// Examples
     /// --------

@@ -1,8 +1,8 @@
-//! Look-ups in Python that calls and the libraries below them need, all made when the package is imported.
+//! Look-ups in Python that this crate and its libraries need, all made during the import of the package.
 //!
-//! An import runs code of Python, in which Ctrl-C may raise. NumPy's crate and PyO3 look things up at their
-//! first use, and panic if that fails: in a call, Ctrl-C would become a panic. Here it ends the import of the
-//! package, which the user may repeat.
+//! An import runs Python code, in which Ctrl-C may raise. NumPy's crate and PyO3 look things up at their
+//! first use, and panic if that fails. So in a call, Ctrl-C would become a panic. During the import it only
+//! fails the import, which the user may repeat.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +22,7 @@ pub(crate) struct Module {
 pub(crate) static NUMPY: Module = Module::named("numpy");
 pub(crate) static MASKED_ARRAYS: Module = Module::named("numpy.ma");
 pub(crate) static THREADING: Module = Module::named("threading");
-/// The module that delivers Ctrl-C again.
+/// The module whose `interrupt_main` raises Ctrl-C again.
 pub(crate) static THREAD: Module = Module::named("_thread");
 /// The module that converts columns to arrays.
 pub(crate) static COLUMNS: Module = Module::named("hedgerow._columns");
@@ -39,7 +39,8 @@ impl Module {
         if let Some(found) = self.found.get(py) {
             return Ok(found.bind(py));
         }
-        // Not inside the cell: a signal handler may come here meanwhile, and would wait for itself.
+        // The import is outside the cell. A signal handler may get the module meanwhile, and would wait for
+        // its own thread.
         let module = py.import(self.name)?.unbind();
         Ok(self.found.get_or_init(py, || module).bind(py))
     }
@@ -50,7 +51,7 @@ pub(crate) fn fetch(py: Python<'_>) -> PyResult<()> {
     for module in [&NUMPY, &MASKED_ARRAYS, &THREADING, &THREAD, &COLUMNS, &RESULTS] {
         module.get(py)?;
     }
-    // Modules that the libraries import. The import of a loaded module runs no Python code.
+    // These are modules that the libraries import. Importing a loaded module runs no Python code.
     numpy::get_array_module(py)?.getattr("_ARRAY_API")?;
     for name in ["collections.abc", "datetime", "operator"] {
         py.import(name)?;
@@ -58,24 +59,25 @@ pub(crate) fn fetch(py: Python<'_>) -> PyResult<()> {
     catch_unwind(AssertUnwindSafe(|| touch(py))).unwrap_or_else(|panic| Err(failed(&*panic)))
 }
 
-/// Makes the libraries cache the functions and classes that calls use.
+/// Makes the libraries cache the functions and classes that later calls use.
 fn touch(py: Python<'_>) -> PyResult<()> {
-    // NumPy's functions, the class that owns the elements of new arrays, and the counts of borrowed arrays.
+    // This caches NumPy's functions, the class that owns the elements of new arrays, and the counts of
+    // borrowed arrays.
     let array = vec![0_u64].into_pyarray(py);
     drop(array.try_readonly().map_err(PyErr::from)?);
     py.get_type::<PyMapping>();
-    // The error for an argument that is no sequence needs it.
+    // This is needed for the error about an argument that is no sequence.
     py.get_type::<PySequence>();
     py.get_type::<PyDateTime>();
     py.get_type::<PyDate>();
     py.get_type::<PyDelta>();
     PyTzInfo::utc(py)?;
-    // The function that estimates the length of an iterator.
+    // This is the function that estimates the length of an iterator.
     PyList::empty(py).try_iter()?.size_hint();
     Ok(())
 }
 
-/// Returns the error for a panic of a library, for instance one that was built for another version of NumPy.
+/// Returns the error for a panic of a library, for instance a library built for another version of NumPy.
 fn failed(panic: &(dyn Any + Send)) -> PyErr {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a library panicked");

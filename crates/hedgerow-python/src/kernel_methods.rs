@@ -20,13 +20,13 @@ impl Snapshot {
     /// source : int or str
     ///     A vertex id.
     /// direction : {"out", "in", "both"}
-    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    ///     Along the edges, against them or both ways; in an undirected graph these are the same.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
-    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
-    ///     Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the named
+    ///     labels state for their ends. If a label states none, or no label is named, all kinds. An edge to a
+    ///     vertex of another kind is an error.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     ///
@@ -82,17 +82,17 @@ impl Snapshot {
     /// damping : float
     ///     The probability of following an edge rather than jumping anywhere, 0 to 1.
     /// iterations : int
-    ///     The number of iterations, at most this many if there is a tolerance.
+    ///     The number of iterations; with a tolerance, the maximal number.
     /// tolerance : float, optional
-    ///     Stop after an iteration that changed the scores by less than this in total.
+    ///     Stop after an iteration in which the total change of all scores is less than this.
     /// direction : {"out", "in", "both"}
-    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    ///     Along the edges, against them or both ways; in an undirected graph these are the same.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
-    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
-    ///     Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the named
+    ///     labels state for their ends. If a label states none, or no label is named, all kinds. An edge to a
+    ///     vertex of another kind is an error.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     ///
@@ -144,26 +144,27 @@ impl Snapshot {
 
     /// Shortest paths: the least sum of weights along a path from a source to every vertex.
     ///
-    /// In a graph without weights every edge weighs 1; ``bfs`` gives the same answer sooner.
+    /// In a graph without weights every edge has length 1; ``bfs`` computes the same distances faster.
     ///
     /// Parameters
     /// ----------
     /// source : int or str
     ///     A vertex id.
     /// direction : {"out", "in", "both"}
-    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    ///     Along the edges, against them or both ways; in an undirected graph these are the same.
     /// delta : float, optional
-    ///     The width of a bucket of distances, above 0; by default chosen by a sample of the weights. It
-    ///     changes the time, never the result.
+    ///     The width of a bucket of distances, greater than 0; by default derived from a sample of the
+    ///     weights. It affects only the time, not the result.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
-    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
-    ///     Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the named
+    ///     labels state for their ends. If a label states none, or no label is named, all kinds. An edge to a
+    ///     vertex of another kind is an error.
     /// weight : str, optional
-    ///     The property that is the length of an edge; if not given the graph's weights, and for other labels
-    ///     than the default one their property ``weight``. Each edge counts 1 if no label has weights.
+    ///     The property with the length of an edge. If not given, the graph's weights are used, and for
+    ///     labels other than the default one their property ``weight``. If no label has weights, each edge
+    ///     has length 1.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     ///
@@ -179,8 +180,8 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     A path reaches an edge with a negative weight; the property holds no numbers, or an edge has no
-    ///     value of it; some labels have weights and others have none, and no property is named.
+    ///     A path reaches an edge with a negative weight; or the property is not numeric, or an edge has no
+    ///     value of it; or no property is named, and only some of the labels have weights.
     ///
     /// Examples
     /// --------
@@ -220,16 +221,16 @@ impl Snapshot {
         kernels::run(py, &self.handle, &reading, arguments, chosen)
     }
 
-    /// The number of triangles: sets of three vertices, each joined to the two others, directions ignored.
+    /// The number of triangles: sets of three vertices that are all joined by edges in any direction.
     ///
     /// Parameters
     /// ----------
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
-    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
-    ///     Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the named
+    ///     labels state for their ends. If a label states none, or no label is named, all kinds. An edge to a
+    ///     vertex of another kind is an error.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     ///
@@ -259,16 +260,16 @@ impl Snapshot {
         kernels::run(py, &self.handle, &reading, kernels::arguments("tc")?, chosen)
     }
 
-    /// Weakly connected components: sets of vertices that paths join when directions are ignored.
+    /// Weakly connected components: sets of vertices that are joined by paths if directions are ignored.
     ///
     /// Parameters
     /// ----------
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
-    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
-    ///     Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the named
+    ///     labels state for their ends. If a label states none, or no label is named, all kinds. An edge to a
+    ///     vertex of another kind is an error.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     ///
@@ -303,8 +304,7 @@ impl Snapshot {
         kernels::run(py, &self.handle, &reading, kernels::arguments("wcc")?, chosen)
     }
 
-    /// Run a kernel by its name, also one without a method of its own. ``docs/guide/kernels.md`` lists all of
-    /// them.
+    /// Run a kernel by its name, also a kernel without a method. ``docs/guide/kernels.md`` lists all kernels.
     ///
     /// Parameters
     /// ----------
@@ -313,11 +313,11 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
-    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
-    ///     Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the named
+    ///     labels state for their ends. If a label states none, or no label is named, all kinds. An edge to a
+    ///     vertex of another kind is an error.
     /// weight : str, optional
-    ///     The property that is the length of an edge, for kernels that read weights; if not given like in
+    ///     The property with the length of an edge, for kernels that read weights; if not given, as in
     ///     ``sssp``.
     /// direction : {"out", "in", "both"}, optional
     ///     Along the edges, against them or both ways, for any kernel.
@@ -325,8 +325,8 @@ impl Snapshot {
     ///     A choice among these edges, like in ``neighbors``.
     /// progress : callable, optional
     ///     Called with the number of steps done and the number of all steps, every 20 milliseconds and at the
-    ///     end, on the thread that called ``run``. The list of kernels names the steps of each. A search that
-    ///     ends early has not done all. An exception of the callable ends the kernel.
+    ///     end, on the thread that called ``run``. The list of kernels names the steps of each kernel. A
+    ///     search that stops early has not done all its steps. An exception of the callable ends the kernel.
     /// **parameters
     ///     The parameters of the kernel; None keeps a default.
     ///

@@ -20,13 +20,13 @@ use crate::result_rows::Vertices;
 use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
 use crate::selection::Chosen;
 
-/// Returns the default arguments of a kernel. The name is that of the command line, or that of its function.
+/// Returns the default arguments of a kernel. The name is the one on the command line, or the function's.
 pub(crate) fn arguments(name: &str) -> PyResult<Arguments> {
     let found = registry::KERNELS.iter().find(|kernel| kernel.name == name || kernel.function == name);
     found.map(|kernel| kernel.arguments()).ok_or_else(|| no_such_kernel(name, registry::KERNELS))
 }
 
-/// Returns the exception for a name that no kernel has.
+/// Returns the exception for a name without a kernel.
 pub(crate) fn no_such_kernel(name: &str, kernels: &[&Kernel]) -> PyErr {
     let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name).collect();
     let functions: Vec<&str> = kernels.iter().map(|kernel| kernel.function).collect();
@@ -37,12 +37,12 @@ pub(crate) fn no_such_kernel(name: &str, kernels: &[&Kernel]) -> PyErr {
     DataError::new_err(format!("there is no kernel {name:?}{instead}"))
 }
 
-/// Sets an argument that the caller gave.
+/// Sets an argument that the caller stated.
 pub(crate) fn set(arguments: &mut Arguments, name: &str, value: impl Into<Value>) -> PyResult<()> {
     arguments.set(name, value).map_err(raise_kernel)
 }
 
-/// Sets the arguments that the caller gave as keywords; `None` keeps a default.
+/// Sets the arguments that the caller stated as keywords; `None` keeps a default.
 pub(crate) fn set_all(
     arguments: &mut Arguments,
     given: &Bound<'_, PyDict>,
@@ -75,19 +75,19 @@ fn read(
     Ok(match parameter.kind {
         ParameterKind::Vertex => vertex(parameter, object)?.into(),
         ParameterKind::Direction => direction(object.extract()?)?.into(),
-        // A str is a sequence too, but of keys that no caller means.
+        // A str is a sequence too, but no caller means its letters as keys.
         ParameterKind::Vertices if object.is_instance_of::<PyString>() => {
             return Err(PyTypeError::new_err(format!("{} must be a sequence of vertices", parameter.name)));
         }
         ParameterKind::Vertices => {
-            // A result gives the vertices that it is about: its iteration gives pairs of id and value.
+            // Iterating a result gives pairs of id and value, so its array of ids is read instead.
             let ids = {
                 let _calling = calling(object.py());
                 object.getattr_opt("_vertex_ids")?.map(|ids| ids.call0()).transpose()?
             };
             let mut all = ids.as_ref().unwrap_or(object).try_iter()?;
-            // The iterator's length is not estimated: PyO3 drops a Ctrl-C that comes in the Python code of
-            // the estimate.
+            // The length of the iterator is not estimated. The estimate runs Python code, and PyO3 drops a
+            // Ctrl-C that arrives in it.
             let vertices = std::iter::from_fn(|| all.next()).map(|one| vertex(parameter, &one?));
             vertices.collect::<PyResult<Vec<VertexId>>>()?.into()
         }
@@ -103,7 +103,7 @@ fn read(
     })
 }
 
-/// Sets the direction of a kernel that has the parameter; for others turns its graph.
+/// Sets the direction. A kernel without this parameter gets a view in the opposite direction instead.
 pub(crate) fn direct(
     arguments: &mut Arguments,
     chosen: Chosen,
@@ -117,8 +117,7 @@ pub(crate) fn direct(
     Ok(chosen.in_direction(direction))
 }
 
-/// Returns the vertex with an external id, at which a kernel begins to follow chosen edges in a direction, or
-/// ends.
+/// Returns the vertex with an external id. It is where a kernel begins to follow the chosen edges, or ends.
 pub(crate) fn vertex(
     reading: &Reading,
     chosen: &Chosen,
@@ -144,7 +143,7 @@ pub(crate) fn run(
     run_telling(py, origin, reading, arguments, chosen, None)
 }
 
-/// Like [`run`], but calls `told` from time to time with the progress of the kernel.
+/// Runs a kernel like [`run`], and calls `told` from time to time with its progress.
 pub(crate) fn run_telling(
     py: Python<'_>,
     origin: &Origin,
@@ -158,8 +157,8 @@ pub(crate) fn run_telling(
         return Err(ProgrammingError::new_err(format!("{} reads no weights", about.name)));
     }
     let snapshot = reading.snapshot.clone();
-    // The view is made on the thread of the kernel: handing a short kernel to another thread takes a good
-    // part of its time.
+    // The view is made on the kernel's thread. For a short kernel, a change of threads in between would take
+    // much of the time.
     let compute = move |cancel: &Cancel| -> Result<Result<Found, usize>, KernelError<hedgerow::Error>> {
         let view = hedgerow_analytics::view(&snapshot, about, &chosen.selection());
         let view = view.map_err(KernelError::Topology)?;
@@ -186,11 +185,11 @@ pub(crate) fn run_telling(
 /// The result of a kernel.
 struct Found {
     outcome: Outcome,
-    /// The vertices of its graph, if they are not all.
+    /// The vertices of the kernel's graph; `None` for all vertices.
     vertices: Option<Vec<VertexId>>,
 }
 
-/// Returns the vertices of a graph of a snapshot, unless they are all vertices of the snapshot.
+/// Returns the vertices of a view; `None` if it has all vertices of the snapshot.
 pub(crate) fn some_vertices(
     snapshot: &hedgerow::Snapshot,
     count: usize,
@@ -270,7 +269,7 @@ fn pairs(py: Python<'_>, reading: &Reading, pairs: &Pairs) -> PyResult<Py<PyAny>
     make(py, "Pairs", &arguments)
 }
 
-/// Returns a `VertexResult` whose values are external ids: masked if there is none, or None among objects.
+/// Returns a `VertexResult` whose values are external ids. A missing value is masked, or None among objects.
 fn vertex_or_none(
     py: Python<'_>,
     reading: &Reading,

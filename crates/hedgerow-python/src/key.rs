@@ -16,7 +16,7 @@ use crate::names::{self, Kinds};
 
 /// A vertex id from the user. Strings are borrowed from Python.
 pub(crate) struct Key {
-    /// The kind: the default one, unless the user names another.
+    /// The kind: the default one, unless the user names a kind.
     kind: KindId,
     name: Name,
 }
@@ -27,14 +27,14 @@ enum Name {
 }
 
 impl Key {
-    /// Reads a vertex id for a graph with ids of `keys`: an int or a str. For a vertex of another kind than
-    /// the default one, it is a pair of the kind's name and the id.
+    /// Reads a vertex id for a graph with ids of `keys`: an int or a str. A vertex of a kind other than the
+    /// default one is a pair of the kind's name and the id.
     pub(crate) fn read(keys: KeyKind, kinds: &impl Kinds, object: &Bound<'_, PyAny>) -> PyResult<Key> {
         if let Ok(pair) = object.cast_exact::<PyTuple>() {
             return Key::of_kind(kinds, pair);
         }
         let read = Name::read(keys, object).map(|name| Key { kind: KindId::DEFAULT, name });
-        // At the end of an edge it may be an id of the kind that the label states.
+        // At the end of an edge the id may belong to the kind that the label states.
         match read {
             Err(error)
                 if error.is_instance_of::<PyException>(object.py())
@@ -79,7 +79,7 @@ impl Key {
         self.kind
     }
 
-    /// Returns the error for a vertex that does not exist but must.
+    /// Returns the error for a missing vertex that the call requires.
     pub(crate) fn no_such_vertex(&self, kinds: &impl Kinds) -> PyErr {
         names::no_such_vertex(kinds, self.as_ref())
     }
@@ -94,11 +94,11 @@ impl Name {
     }
 }
 
-/// Reads an int that is a vertex id of a graph with ids of `kind`.
+/// Reads an int as a vertex id of a graph with ids of `kind`.
 pub(crate) fn read_number(kind: KeyKind, object: &Bound<'_, PyAny>) -> PyResult<u64> {
-    // Other objects than ints may run Python code to become one.
+    // The conversion of other objects to an int may run Python code.
     let _calling = (!object.is_exact_instance_of::<PyInt>()).then(|| calling(object.py()));
-    // A bool is an int to Python, and hardly meant as the id 0 or 1.
+    // In Python a bool is an int, but a caller hardly means it as the id 0 or 1.
     if object.is_instance_of::<PyBool>() {
         return Err(PyTypeError::new_err("a vertex id of this graph is an int, found bool"));
     }
@@ -107,7 +107,7 @@ pub(crate) fn read_number(kind: KeyKind, object: &Bound<'_, PyAny>) -> PyResult<
     Ok(number)
 }
 
-/// Checks that a graph with ids of `kind` can have `number`.
+/// Checks that `number` can be an id in a graph with ids of `kind`.
 #[inline]
 pub(crate) fn check_range(kind: KeyKind, number: u64) -> Result<(), String> {
     if kind == KeyKind::Dense && number > u64::from(VertexId::MAX.0) {
@@ -128,7 +128,7 @@ fn read_text(object: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
     check_text(text).map_err(DataError::new_err)
 }
 
-/// Checks a string that is to be a vertex id: it must be valid Unicode, and not too long.
+/// Checks a string that is used as a vertex id: it must be valid Unicode, and not too long.
 pub(crate) fn check_text(text: &Bound<'_, PyString>) -> Result<PyBackedStr, String> {
     let backed = PyBackedStr::try_from(text.clone())
         .map_err(|_| "a vertex id must not hold surrogates: it is stored as UTF-8".to_owned())?;
@@ -181,7 +181,7 @@ pub(crate) fn direction(text: &str) -> PyResult<Direction> {
     }
 }
 
-/// Reads an int of 32 bits from `least` up.
+/// Reads a 32-bit int that is at least `least`.
 pub(crate) fn count(name: &str, object: &Bound<'_, PyAny>, least: u32) -> PyResult<u32> {
     match object.extract::<u32>() {
         Ok(number) if number >= least => Ok(number),
@@ -194,7 +194,7 @@ pub(crate) fn count(name: &str, object: &Bound<'_, PyAny>, least: u32) -> PyResu
     }
 }
 
-/// Reads an int of 64 bits.
+/// Reads a 64-bit int.
 pub(crate) fn long_count(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64> {
     match object.extract::<u64>() {
         Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
@@ -209,11 +209,11 @@ pub(crate) fn read_limit(object: &Bound<'_, PyAny>) -> PyResult<usize> {
     long_count("limit", object).map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
-/// Reads a sequence of str, which is not a str itself.
+/// Reads a sequence of str; a single str is refused.
 pub(crate) fn read_names(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let wrong = || PyTypeError::new_err(format!("{name} must be a sequence of str, found {}", shown(object)));
     let py = object.py();
-    // A cast to `PySequence` would drop Ctrl-C: Python runs code to decide if a class is a sequence.
+    // A cast to `PySequence` would drop Ctrl-C: to decide if a class is a sequence, Python runs code.
     let is_sequence =
         object.is_instance_of::<PyList>() || object.is_instance(&py.get_type::<PySequence>())?;
     if object.is_instance_of::<PyString>() || !is_sequence {
@@ -230,7 +230,7 @@ pub(crate) fn flag(name: &str, object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.extract().map_err(|error| told(object.py(), error, |_| wrong()))
 }
 
-/// Returns an object for messages: its `repr`, if that is short, and its type.
+/// Returns an object as text for messages: its `repr` if that is short, and its type.
 pub(crate) fn shown(object: &Bound<'_, PyAny>) -> String {
     const MOST: usize = 40;
     let _calling = calling(object.py());
@@ -241,8 +241,8 @@ pub(crate) fn shown(object: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// A converter of vertex ids to Python objects: those of other kinds than the default one become pairs of the
-/// kind's name and the id.
+/// A converter of vertex ids to Python objects. An id of a kind other than the default one becomes a pair of
+/// the kind's name and the id.
 pub(crate) struct Namer<'a, K> {
     kinds: &'a K,
     known: OnceCell<Arc<Schema>>,

@@ -1,4 +1,4 @@
-//! Columns of vertex ids, ranks and weights, checked.
+//! Columns of vertex ids, ranks and weights, with their checks.
 
 use hedgerow::{KeyKind, KindId, PropertyType, Value, VertexKey, VertexKeyRef};
 use pyo3::prelude::*;
@@ -15,12 +15,12 @@ use crate::value;
 /// The name of the column of ranks in messages.
 const RANKS: &str = "ranks";
 
-/// One column of vertex ids, copied: other threads may change the array while the interpreter lock is
-/// released.
+/// A column of vertex ids. It is a copy, since other threads may change the array while the interpreter lock
+/// is released.
 pub(crate) enum Keys {
     Numbers(Vec<u64>),
     Texts(Vec<PyBackedStr>),
-    /// Ids of several kinds, or of another kind than that of the call, each with its kind.
+    /// Ids of several kinds, or of a kind other than the call's, each with its kind.
     OfKinds(Vec<VertexKey>),
 }
 
@@ -33,12 +33,12 @@ impl Keys {
         }
     }
 
-    /// Returns the keys as those of vertices of a kind, unless they state another.
+    /// Returns the keys. A key that states no kind becomes one of `kind`.
     pub(crate) fn of_kind(&self, kind: KindId) -> Vec<VertexKeyRef<'_>> {
         (0..self.len()).map(|at| self.of_kind_at(kind, at)).collect()
     }
 
-    /// Returns one key, like [`of_kind`](Self::of_kind).
+    /// Returns the key in row `at`, like [`of_kind`](Self::of_kind).
     pub(crate) fn of_kind_at(&self, kind: KindId, at: usize) -> VertexKeyRef<'_> {
         let key = self.at(at);
         if key.kind() == KindId::DEFAULT { kind.key(key) } else { key }
@@ -63,7 +63,7 @@ pub(crate) fn read_ranks(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Ve
     Ok(ranks)
 }
 
-/// Returns the types of the ids at both ends of edges of a label: those of the kinds that it states.
+/// Returns the types of the ids at both ends of edges of a label, from the kinds that the label states.
 pub(crate) fn key_types(origin: &Origin, kinds: &impl Kinds, label: &str) -> PyResult<[KeyKind; 2]> {
     let default = origin.config.keys;
     if label.is_empty() {
@@ -74,7 +74,7 @@ pub(crate) fn key_types(origin: &Origin, kinds: &impl Kinds, label: &str) -> PyR
     Ok(ends.map(|kind| schema.kind_by_id(kind).map_or(default, hedgerow::Kind::keys)))
 }
 
-/// Reads a column of vertex ids, of `kind` if they are no pairs of a kind and an id.
+/// Reads a column of vertex ids. An id that is no pair of a kind and an id has keys of type `kind`.
 pub(crate) fn read_keys(
     kinds: &impl Kinds,
     kind: KeyKind,
@@ -95,7 +95,7 @@ pub(crate) fn read_keys(
     }
 }
 
-/// True if some of the objects are pairs, which name vertices of other kinds than the default one.
+/// True if some objects are pairs, which name vertices of kinds other than the default one.
 fn has_pairs(array: &Array<'_>) -> PyResult<bool> {
     Ok(array.objects()?.any(|item| item.is_exact_instance_of::<PyTuple>()))
 }
@@ -129,7 +129,7 @@ fn read_numbers(kind: KeyKind, name: &str, array: &Array<'_>) -> PyResult<Vec<u6
                 numbers.push(read_number(kind, name, at, &item)?);
             }
         }
-        // NumPy turns an empty list into floats.
+        // An empty list is an array of floats in NumPy.
         _ if array.len() == 0 => {}
         _ => {
             let found = array.dtype().str()?;
@@ -146,7 +146,7 @@ fn read_numbers(kind: KeyKind, name: &str, array: &Array<'_>) -> PyResult<Vec<u6
 
 fn read_number(kind: KeyKind, name: &str, at: usize, item: &Bound<'_, PyAny>) -> PyResult<u64> {
     let error = match key::read_number(kind, item) {
-        // A list of bools is no list of ids, and neither is an array of them.
+        // Bools are not accepted as ids, in a list as in an array.
         _ if item.is_instance_of::<PyBool>() => {
             let what = if name == RANKS { "ranks" } else { "ids" };
             return Err(DataError::new_err(format!(
@@ -165,7 +165,7 @@ fn read_number(kind: KeyKind, name: &str, at: usize, item: &Bound<'_, PyAny>) ->
     Err(told(py, error, |error| DataError::new_err(format!("{name}[{at}]: {}", text_of(error.value(py))))))
 }
 
-/// Refuses one string, which is a sequence of strings too but hardly meant as such.
+/// Refuses a single string. It is a sequence of strings too, but a caller hardly means that.
 fn check_sequence(name: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
         return Err(DataError::new_err(format!(

@@ -1,4 +1,4 @@
-//! `Maintained`: an answer that is kept from snapshot to snapshot.
+//! `Maintained`: an answer that is updated from snapshot to snapshot.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,10 +22,10 @@ use crate::snapshot::Snapshot;
 /// The kernels whose answers can be kept.
 const KEPT: [&str; 4] = ["wcc", "tc", "pagerank", "degrees"];
 
-/// An answer that is kept while the graph changes. Made by ``Database.maintain``.
+/// An answer that is updated as the graph changes. Made by ``Database.maintain``.
 ///
-/// ``at`` computes from the last answer and the changes since, in place of the whole graph. The object keeps
-/// the last snapshot open, and with it old versions in memory; ``release`` closes it.
+/// ``at`` computes the answer from the last one and the changes after it, instead of the whole graph. The
+/// object keeps the last snapshot open, and so old versions stay in memory; ``release`` closes it.
 ///
 /// Examples
 /// --------
@@ -45,7 +45,7 @@ const KEPT: [&str; 4] = ["wcc", "tc", "pagerank", "degrees"];
 #[pyclass(frozen, module = "hedgerow")]
 pub(crate) struct Maintained {
     origin: Origin,
-    /// The kernel whose answer is kept: ``wcc``, ``tc``, ``pagerank`` or ``degrees``.
+    /// The kernel that computes the answer: ``wcc``, ``tc``, ``pagerank`` or ``degrees``.
     #[pyo3(get)]
     name: String,
     /// The label whose edges are followed; ``None`` for the edges without a label.
@@ -76,21 +76,20 @@ impl Maintained {
 
 #[pymethods]
 impl Maintained {
-    /// The answer about a snapshot. Ctrl-C ends the call; the next answer is then made from scratch. Calls
-    /// from several threads wait for one another.
+    /// The answer about a snapshot. If Ctrl-C ends the call, the next answer is made from scratch. Calls from
+    /// several threads wait for one another.
     ///
     /// Parameters
     /// ----------
     /// snapshot : Snapshot
-    ///     A snapshot of the same database. The answer about one that is earlier than the last is made from
+    ///     A snapshot of the same database. If it is earlier than the last one, the answer is made from
     ///     scratch.
     ///
     /// Returns
     /// -------
     /// VertexResult, int or dict
-    ///     The results of ``Snapshot.wcc``, ``Snapshot.triangle_count`` and ``Snapshot.pagerank``, the latter
-    ///     to a tolerance of 1e-6; for ``degrees`` a ``VertexResult`` for each direction, ``"out"`` and
-    ///     ``"in"``.
+    ///     The result of ``Snapshot.wcc`` or ``Snapshot.triangle_count``, or of ``Snapshot.pagerank`` with a
+    ///     tolerance of 1e-6; for ``degrees`` a ``VertexResult`` for each direction, ``"out"`` and ``"in"``.
     fn at(&self, py: Python<'_>, snapshot: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         self.origin.check_process()?;
         let reading = snapshot.extract::<PyRef<'_, Snapshot>>()?.reading()?;
@@ -121,7 +120,7 @@ impl Maintained {
         }))
     }
 
-    /// Drops the last answer and closes its snapshot: the next answer is made from scratch.
+    /// Drops the last answer and closes its snapshot, so that the next answer is made from scratch.
     fn release(&self, py: Python<'_>) -> PyResult<()> {
         self.origin.check_process()?;
         py.detach(|| lock(&self.kept).release());
@@ -130,7 +129,7 @@ impl Maintained {
 }
 
 impl Drop for Maintained {
-    /// Leaves the state of the parent alone in a forked child.
+    /// Does nothing in a forked child, where the state is the parent's.
     fn drop(&mut self) {
         if self.origin.is_forked() {
             std::mem::forget(self.kept.clone());
@@ -140,14 +139,14 @@ impl Drop for Maintained {
     }
 }
 
-/// The values of an answer, without the state that the handle keeps to update it.
+/// The values of an answer, without the state for updating it.
 enum Values {
     Components(Vec<u32>),
     Count(u64),
     Scores(Vec<f64>),
     /// The outgoing and the incoming degrees.
     Degrees([Vec<u32>; 2]),
-    /// An answer that this package does not know.
+    /// A kind of answer that this package cannot convert.
     Unknown,
 }
 
@@ -164,7 +163,7 @@ impl Values {
         }
     }
 
-    /// Returns the values for some vertices, or else for all.
+    /// Returns the values for the given vertices; for all vertices if none are given.
     fn to_object(
         &self,
         py: Python<'_>,

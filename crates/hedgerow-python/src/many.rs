@@ -43,7 +43,7 @@ pub(crate) fn order(text: &str) -> PyResult<RowOrder> {
     }
 }
 
-/// Returns the exception for a read of many vertices, whose argument is called `name`.
+/// Returns the exception for a failed read of many vertices, whose argument is called `name`.
 pub(crate) fn refused(
     reading: &Reading,
     name: &str,
@@ -59,10 +59,10 @@ pub(crate) fn refused(
     }
 }
 
-/// The vertices to read, and the choice among their edges.
+/// The vertices to read, and the choice of their edges.
 pub(crate) struct Wanted {
     pub(crate) keys: Keys,
-    /// The kind that the call names.
+    /// The kind that the call states.
     pub(crate) kind: KindId,
     pub(crate) chosen: Chosen,
     pub(crate) missing: MissingVertex,
@@ -85,7 +85,7 @@ impl Wanted {
         }
     }
 
-    /// Returns the neighbors of each vertex, and the end of each list.
+    /// Returns the neighbors of each vertex in one list, and the position after the last one of each.
     fn lists_by<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
         &self,
         snapshot: &hedgerow::Snapshot,
@@ -110,8 +110,8 @@ impl Wanted {
         }
     }
 
-    /// Returns the result of `read` for each vertex; the default for those that are missing, unless they are
-    /// refused.
+    /// Returns the result of `read` for each vertex. A missing vertex has the default, unless missing ones
+    /// are refused.
     fn each<'k, K: Into<VertexKeyRef<'k>> + Copy, T: Default>(
         &self,
         keys: &[K],
@@ -129,13 +129,13 @@ impl Wanted {
     }
 }
 
-/// Lists of neighbors, one behind the other.
+/// Lists of neighbors, one after another.
 struct Lists {
     offsets: Vec<i64>,
     neighbors: Found,
 }
 
-/// The neighbors in the form of the read.
+/// The neighbors, in the form in which they were read.
 enum Found {
     Column(KeyColumn),
     Keys(Vec<VertexKey>),
@@ -177,7 +177,7 @@ impl Reading {
         Ok(degrees.into_pyarray(py).into_any().unbind())
     }
 
-    /// Returns an array with true for each edge that exists.
+    /// Returns an array of bools, true for each edge that exists.
     pub(crate) fn contains_edges(
         &self,
         py: Python<'_>,
@@ -226,7 +226,7 @@ impl Reading {
         arguments.set_item("offsets", lists.offsets.into_pyarray(py))?;
         let neighbors = match lists.neighbors {
             Found::Column(keys) => keys_array(py, self, keys)?,
-            // The type of texts is the same with and without neighbors.
+            // Texts are returned as the same type with and without neighbors.
             Found::Keys(keys) if self.origin.config.keys == KeyKind::Str => {
                 Namer::new(self).list(py, &keys)?.into_pyarray(py).into_any()
             }
@@ -236,7 +236,7 @@ impl Reading {
         make(py, "NeighborLists", &arguments)
     }
 
-    /// Returns the edges of a label as `Csr`. Snapshots of one timestamp share it while Python uses it.
+    /// Returns the edges of a label as `Csr`. Snapshots of one timestamp share it while Python code uses it.
     pub(crate) fn csr(
         &self,
         py: Python<'_>,
@@ -274,7 +274,7 @@ impl Reading {
         }
         let snapshot = self.snapshot.clone();
         let made = attended(py, &self.origin, || (), move || snapshot.csr_of(LabelRef::Id(label), options));
-        // Python's arrays own their data: the copy moves into them, unless a program in Rust uses it too.
+        // The elements move into Python's arrays without a copy, unless a program in Rust uses them too.
         let csr = Arc::unwrap_or_clone(made?.map_err(raise)?);
         let has_all = csr.vertices.len() as u64 == self.snapshot.vertex_count();
         let keys = match order {
@@ -300,8 +300,8 @@ impl Reading {
         Ok(copies.call_method1("setdefault", (key, made))?.unbind())
     }
 
-    /// Returns the vertices of a kind with properties as a `VertexTable`; those of the default kind if none
-    /// is named.
+    /// Returns the vertices of a kind with properties as a `VertexTable`; without a kind, the vertices of the
+    /// default one.
     pub(crate) fn vertex_table(
         &self,
         py: Python<'_>,
@@ -330,14 +330,14 @@ impl Reading {
         make(py, "VertexTable", &arguments)
     }
 
-    /// Returns the ids of the vertices of a kind, among those of their kind, in the order of results.
+    /// Returns the ids of the vertices of a kind, without their kind, in the order of results.
     fn ids_of<'py>(&self, py: Python<'py>, kind: KindId) -> PyResult<Bound<'py, PyAny>> {
         let keys = parallel(py, || self.snapshot.all_vertex_keys()).map_err(raise)?.1;
         let of_kind: Vec<VertexKey> =
             keys.iter().filter(|key| key.kind() == kind).map(|key| key.split().1.to_owned()).collect();
         let number = |key: &VertexKey| if let VertexKey::U64(n) = key { Some(*n) } else { None };
         let numbers: Option<Vec<u64>> = of_kind.iter().map(number).collect();
-        // Without vertices the type of the keys decides the type of the array.
+        // If there are no vertices, the type of the keys determines the type of the array.
         let schema = self.snapshot.schema();
         let keys = schema.kind_by_id(kind).map_or(self.origin.config.keys, Kind::keys);
         match numbers.filter(|_| keys != KeyKind::Str) {
@@ -346,8 +346,8 @@ impl Reading {
         }
     }
 
-    /// Returns the values of properties of the vertices of a kind, in the order of results; all properties if
-    /// none are named. Without a kind, returns those of all vertices, for the properties of the default kind.
+    /// Returns values of properties, all if none are named, for the vertices of a kind in the order of
+    /// results. Without a kind, the rows are all vertices, and the properties are the default kind's.
     pub(crate) fn vertex_columns(
         &self,
         py: Python<'_>,

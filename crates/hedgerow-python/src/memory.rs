@@ -1,14 +1,14 @@
-//! The package's allocator: large blocks come from the system and go back to it.
+//! The package's allocator: large blocks come from the system and return to it.
 //!
-//! The C library keeps large blocks that were freed, up to 64 MiB in each of its heaps, and each thread may
-//! have a heap of its own. After a load of a million edges that was more than the graph itself. So a block of
-//! [`LARGE`] bytes or more has a mapping of its own: it is unmapped when it is freed, and grows by moving its
-//! pages. The C library allocates smaller blocks. This concerns the allocations of the package, not those of
-//! NumPy or the interpreter.
+//! The C library keeps freed large blocks, up to 64 MiB in each of its heaps, and each thread may have its
+//! own heap. After a load of a million edges that was more than the graph itself. So a block of [`LARGE`]
+//! bytes or more has a mapping of its own: it is unmapped when it is freed, and grows by moving its pages.
+//! The C library allocates smaller blocks. This concerns the allocations of the package, not those of NumPy
+//! or the interpreter.
 //!
-//! During a bulk call ([`Keeping`]) such blocks are kept when they are freed, and used again: each of its
-//! transactions gathers arrays of the same sizes, and a fault for each of their pages cost as much as half of
-//! the work. When the last such call ends, they return to the system.
+//! During a bulk call ([`Keeping`]) freed blocks of this kind are kept and used again. Each transaction of
+//! the call gathers arrays of the same sizes, and page faults for new ones cost as much as half of the work.
+//! When the last bulk call ends, the kept blocks return to the system.
 //!
 //! # Invariants
 //! * A block has a mapping of its own if and only if its layout says so ([`is_mapped`]). The caller that
@@ -26,36 +26,37 @@ use hedgerow_core::spans::{Span, Spans};
 use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mremap, munmap};
 
 /// The least size of a block with a mapping of its own, such as the arrays that each thread of a large commit
-/// gathers. Objects that a store keeps for long in great number, the pages of its tables and the chunks of
-/// views, are smaller: a process may have 65,530 mappings.
+/// gathers. Pages of tables and chunks of views, which a store has in great number and for long, are smaller:
+/// a process may have only 65,530 mappings.
 const LARGE: usize = 32 << 10;
-/// The least size of a block for which huge pages are requested, like in NumPy. Without them, filling a new
-/// array of gigabytes costs a fault for each page, which took five times as long as copying its content.
+/// The least size of a block for which huge pages are requested, as in NumPy. Without them, a page fault for
+/// each page of a new array of gigabytes took five times as long as copying its content.
 const HUGE: usize = 4 << 20;
 /// The least size of a page on any system: stricter alignments are left to the C library.
 const PAGE: usize = 4096;
 
-/// The most bytes that are kept: a transaction of 65,536 vertices with properties gathers 30 MB.
+/// The maximal number of bytes that are kept: a transaction of 65,536 vertices with properties gathers 30 MB.
 const KEPT: usize = 64 << 20;
 
 static SPANS: Spans = Spans::new(KEPT / PAGE);
-/// The bulk calls that are under way in this process.
+/// The number of running bulk calls in this process.
 static KEEPING: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) struct Allocator;
 
-/// A guard: while there is one, blocks with a mapping of their own are kept when they are freed.
+/// A guard of a bulk call. While one exists, freed blocks of [`LARGE`] bytes or more are kept for later
+/// allocations.
 pub(crate) struct Keeping {
-    /// The [`fork::generation`] at its beginning; `None` if no blocks are kept.
+    /// The [`fork::generation`] when the call began; `None` if no blocks are kept.
     generation: Option<u64>,
 }
 
 impl Keeping {
     pub(crate) fn begin() -> Keeping {
         static REGISTERED: AtomicBool = AtomicBool::new(false);
-        // In a child the calls of other threads do not continue.
+        // In a forked child the calls of other threads do not continue.
         fork::on_child(&REGISTERED, || KEEPING.store(0, Ordering::Relaxed));
-        // Spans are cut at pages of this size.
+        // The code divides spans at pages of this size.
         if rustix::param::page_size() != PAGE {
             return Keeping { generation: None };
         }
@@ -66,7 +67,7 @@ impl Keeping {
 
 impl Drop for Keeping {
     fn drop(&mut self) {
-        // A guard of the parent does not count here.
+        // In a forked child, a guard of the parent is not counted.
         let counts = self.generation == Some(fork::generation());
         if counts && KEEPING.fetch_sub(1, Ordering::SeqCst) == 1 {
             let_go();
@@ -77,7 +78,7 @@ impl Drop for Keeping {
 /// Returns the kept blocks to the system.
 fn let_go() {
     // Pairs with the fence of `unmap`: either this thread sees the span that `unmap` kept, or `unmap` sees
-    // that none is to be kept any more.
+    // that no more spans are kept.
     fence(Ordering::SeqCst);
     for span in SPANS.drain() {
         unmap_span(span);
@@ -118,8 +119,8 @@ fn take(bytes: usize) -> *mut u8 {
     first.map_or(null_mut(), |first| std::ptr::with_exposed_provenance_mut(first * PAGE))
 }
 
-/// Makes the C library return free pages among its small blocks to the system. Other libraries than glibc do
-/// so themselves, or never. Takes some milliseconds per 100 MB: to be called after much was freed for good.
+/// Makes the C library return its free pages to the system. Other libraries than glibc do so unasked, or
+/// never. It takes some milliseconds per 100 MB, so it is for use after much memory was freed for long.
 pub(crate) fn give_back() {
     // SAFETY: it may be called at any time, from any thread.
     #[cfg(target_env = "gnu")]
@@ -128,10 +129,10 @@ pub(crate) fn give_back() {
     }
 }
 
-/// The number of edges of bulk calls after which the heap is trimmed. A commit of many edges holds each
-/// version that it makes beside the one that this replaces. Then every page of the heap may hold both, and
-/// free pages stay with the process. A trim took 1 to 6 ms, while that many edges took 250 ms and more, also
-/// for stores of 8,000,000 vertices.
+/// The number of edges of bulk calls after which the heap is trimmed. A commit of many edges has each new
+/// version in memory at the same time as the version that it replaces. So pages of the heap contain both, and
+/// free memory stays with the process. A trim took 1 to 6 ms, and that many edges 250 ms and more, also for
+/// stores of 8,000,000 vertices.
 const LOOK_EDGES: usize = 1 << 18;
 
 /// Returns free pages to the system after every [`LOOK_EDGES`] edges that bulk calls report. The caller must
@@ -167,9 +168,9 @@ fn ask_for_huge_pages(block: *mut u8, bytes: usize) {
     }
 }
 
-// SAFETY: a block comes from `System` or from pages of its own, mapped for it or kept of such blocks that
-// were freed, which hold at least its size, begin with a page, and are not shared. `is_mapped` tells which,
-// by the layout alone, at every call about it. Nothing here panics.
+// SAFETY: a block comes from `System`, or has whole pages: mapped for it, or kept from freed blocks. Such
+// pages have at least its size, begin at a page boundary, and belong to no other block. `is_mapped`
+// distinguishes the two origins by the layout alone, at every call. Nothing here panics.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -177,15 +178,15 @@ unsafe impl GlobalAlloc for Allocator {
             let kept = take(layout.size());
             return if kept.is_null() { map(layout.size()) } else { kept };
         }
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the caller promises everything that `System` requires.
         unsafe { System.alloc(layout) }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if is_mapped(layout) {
-            // No kept pages: a caller that wants zeros for long may write to few of the pages, and the others
-            // take no memory so.
+            // Kept pages are not used: the caller may want zeros, write to few of the pages, and the others
+            // then take no memory.
             return map(layout.size());
         }
         // SAFETY: as above.
@@ -197,7 +198,7 @@ unsafe impl GlobalAlloc for Allocator {
         if is_mapped(layout) {
             return unmap(block, layout.size());
         }
-        // SAFETY: the block is one of `System`'s, of this layout.
+        // SAFETY: `System` allocated the block, with this layout.
         unsafe { System.dealloc(block, layout) }
     }
 
@@ -206,7 +207,7 @@ unsafe impl GlobalAlloc for Allocator {
         // SAFETY: the caller promises a size that fits the alignment.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (is_mapped(layout), is_mapped(wanted)) {
-            // SAFETY: the block is one of `System`'s, and is to stay one.
+            // SAFETY: `System` allocated the block, and its new size belongs to `System` too.
             (false, false) => return unsafe { System.realloc(block, layout, size) },
             (true, true) => {
                 // SAFETY: the block has pages of its own, with this size. If it cannot be moved it stays as
@@ -216,7 +217,7 @@ unsafe impl GlobalAlloc for Allocator {
                     ask_for_huge_pages(start.cast(), size);
                     return start.cast();
                 }
-                // The system moves no pages whose bookkeeping differs from that of the pages beside them.
+                // The system does not move pages whose bookkeeping differs from their neighbors'.
             }
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Names of vertices and kinds in messages: never internal numbers.
+//! Names of vertices and kinds for messages, which contain no internal numbers.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Names {
         Names(schema)
     }
 
-    /// Returns the name of a vertex in programs: its id, or the pair of its kind and its id.
+    /// Returns a vertex as a program writes it: its id, or the pair of its kind and its id.
     pub(crate) fn shown(&self, key: VertexKeyRef<'_>) -> String {
         let (kind, key) = key.split();
         match key {
@@ -31,7 +31,7 @@ impl Names {
         }
     }
 
-    /// Returns the word kind with its name.
+    /// Returns the text "kind", followed by the kind's name.
     pub(crate) fn kind(&self, kind: KindId) -> String {
         if kind == KindId::DEFAULT {
             "the default kind".to_owned()
@@ -41,7 +41,7 @@ impl Names {
     }
 }
 
-/// Returns the exception for a vertex that does not exist but must.
+/// Returns the exception for a missing vertex that the call requires.
 pub(crate) fn no_such_vertex(kinds: &impl Kinds, key: VertexKeyRef<'_>) -> PyErr {
     match kinds.kind_schema() {
         Ok(schema) => IntegrityError::new_err(format!("no vertex {}", Names::of(schema).shown(key))),
@@ -60,7 +60,7 @@ pub(crate) fn raise_commit(kinds: &impl Kinds, error: Error) -> PyErr {
 }
 
 /// Returns the exception for an error of a kernel on a snapshot. If the error is about an edge, the message
-/// names its ends without their order, since some kernels follow edges against their direction.
+/// names its ends in no order, since some kernels follow edges against their direction.
 pub(crate) fn raise_run(snapshot: &hedgerow::Snapshot, error: KernelError<Error>) -> PyErr {
     let error = match error.split() {
         Ok(error) => error,

@@ -58,7 +58,7 @@ pub(crate) fn neighbors(
     let key = key.as_ref();
     let list = |found: Vec<_>| found.into_iter().map(Neighbor::from).collect();
     let rich_list = |found: Vec<_>| found.into_iter().map(Neighbor::from).collect();
-    // The caller knows the name of its one label: any id will do.
+    // With one label the caller knows its name, so any id will do.
     let of_one = |(key, rank)| Neighbor::from((key, LabelId::DEFAULT, rank));
     Ok(match (label, properties) {
         (None, false) => snapshot.neighbors_of_all(key, direction)?.map(list),
@@ -74,7 +74,7 @@ pub(crate) fn neighbors(
     })
 }
 
-/// The parts of an edge that are returned beside the neighbor, if any: as tuples in this order.
+/// The attributes of an edge that are returned with the neighbor, as tuples in this order.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts {
     pub(crate) labels: bool,
@@ -83,13 +83,13 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// True if neighbors are returned without parts.
+    /// True if neighbors are returned without attributes.
     pub(crate) fn none(self) -> bool {
         !(self.labels || self.ranks || self.properties)
     }
 
-    /// Returns the edges as a Python list. `name` returns the name of a label; it is called once for each run
-    /// of edges of a label.
+    /// Returns the edges as a Python list. `name` returns the name of a label; it is called once for
+    /// consecutive edges of the same label.
     pub(crate) fn list(
         self,
         py: Python<'_>,

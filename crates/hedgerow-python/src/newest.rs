@@ -12,11 +12,11 @@ use crate::snapshot::Snapshot;
 
 #[pymethods]
 impl Snapshot {
-    /// The neighbors of a vertex over the edges of one label that have the greatest ranks, by descending
-    /// rank. If ranks are times, like in a label declared ``multi``, these are the newest edges.
+    /// The neighbors of a vertex over the edges of one label with the greatest ranks, by descending rank. If
+    /// the ranks are times, these are the newest edges. The label must be ``multi``.
     ///
-    /// Lists are ordered by neighbor, so the call compares each rank of the list. It reads properties only of
-    /// the edges that it returns, requested or not.
+    /// The call compares all ranks in the list, which is ordered by neighbor. It reads properties only of the
+    /// edges that it returns.
     ///
     /// Parameters
     /// ----------
@@ -25,11 +25,12 @@ impl Snapshot {
     /// label : str
     ///     The label of the edges, ``""`` for the default one.
     /// limit : int
-    ///     The most edges to return.
+    ///     The maximal number of edges to return.
     /// direction : {"out", "in"}
-    ///     Along the edges or against them; the same in an undirected graph.
+    ///     Along the edges or against them; in an undirected graph these are the same.
     /// ranks, properties : bool
-    ///     Return tuples of the neighbor and the requested parts: rank, properties as a dict.
+    ///     Return tuples of the neighbor and the requested attributes, in the order rank, properties as a
+    ///     dict.
     ///
     /// Returns
     /// -------
@@ -71,7 +72,7 @@ impl Snapshot {
         let (key, direction) = (self.key(key)?, one_direction(direction)?);
         let (limit, reading) = (count("limit", limit, 0)? as usize, self.reading()?);
         let snapshot = &reading.snapshot;
-        // By the labels of the snapshot, like `neighbors`.
+        // Labels are those of the snapshot, as in `neighbors`.
         let schema = snapshot.schema();
         let of_label = schema.find_label(&*label).map_err(raise)?;
         if !of_label.is_multi() {

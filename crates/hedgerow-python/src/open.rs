@@ -18,57 +18,59 @@ use crate::pool::parallel;
 
 /// Open the store in a directory, or make a store without files.
 ///
-/// Blocks for recovery, in proportion to the log since the last checkpoint and to the keys of vertices, if
-/// they have some; the rest of the graph is loaded on demand.
+/// The call waits for recovery. Its time is proportional to the log since the last checkpoint, and to the
+/// keys of vertices if the graph has any; the rest of the graph is loaded on demand.
 ///
 /// Parameters
 /// ----------
 /// path : str or os.PathLike, optional
-///     The directory; it is created if there is none. Without a path, or with ``":memory:"``, the store has
-///     no files and its content goes with it.
+///     The directory, which is created if it does not exist. Without a path, or with ``":memory:"``, the
+///     store has no files, and its content is lost when it is closed.
 /// read_only : bool
-///     Write nothing. Any number of openings may read a store at once, in one process or several, without a
-///     writer meanwhile.
+///     Write nothing. One or several processes may open a store for reading any number of times at once, but
+///     not while a writer has it open.
 /// directed : bool, optional
-///     True if edges have a direction. For a new store true if not given; an existing store must agree.
+///     True if edges have a direction. The default is true for a new store; an existing store must agree.
 /// keys : {"u64", "str", "dense"}, optional
 ///     The type of vertex ids: any int from 0 to 2**64 - 1; any str of at most 64 KiB; or ints counted up
-///     from 0, which need no mapping. For a new store ``"u64"`` if not given; an existing store must agree.
+///     from 0, which need no mapping. The default is ``"u64"`` for a new store; an existing store must agree.
 /// weighted : bool, optional
-///     True if edges carry a float. For a new store false if not given; an existing store must agree.
+///     True if edges have a weight, a float. The default is false for a new store; an existing store must
+///     agree.
 /// reverse : bool, optional
-///     True if a directed graph keeps the incoming edges of each vertex too. Without them a read of incoming
-///     neighbors, and the removal of a vertex, reads all vertices. For a new store true if not given; an
-///     existing store must agree.
+///     True if a directed graph also stores the incoming edges of each vertex. Without them, reading incoming
+///     neighbors or removing a vertex reads all vertices. The default is true for a new store; an existing
+///     store must agree.
 /// durability : {"sync", "manual"} or tuple of ("group", float)
-///     The point at which a commit returns: once it is on stable media (``"sync"``); after the append, with a
-///     sync within that many seconds (``("group", 0.05)``, a microsecond to a day); or after the append, with
-///     a sync at ``flush`` and ``checkpoint`` only.
+///     The point at which a commit returns. With ``"sync"`` it is on stable media. With ``("group", 0.05)``
+///     it is appended to the log, and a sync follows within this number of seconds, a microsecond to a day.
+///     With ``"manual"`` it is appended, and only ``flush`` and ``checkpoint`` sync.
 /// isolation : {"serializable", "snapshot"}
 ///     The effects of concurrent write transactions that a transaction may see.
 /// create : bool
 ///     True to create a store if there is none.
 /// checkpoint_log_bytes : int
-///     The length of the log since the last checkpoint beyond which a thread in the background writes a
-///     checkpoint. When the log is twice as long, commits wait for the checkpoint. With 0 neither that thread
-///     nor ``close`` writes one.
+///     The length of the log since the last checkpoint at which a background thread writes a checkpoint. When
+///     the log has twice this length, commits wait for the checkpoint. With 0, neither that thread nor
+///     ``close`` writes a checkpoint.
 /// log_segment_bytes : int
-///     The size of the files of the log, 4 KiB to 16 GiB. The first one after an opening has 256 KiB, and
-///     each following one is twice as long, up to this; the space is reserved.
+///     The maximal size of a log file, 4 KiB to 16 GiB. The first file after an opening has 256 KiB, and each
+///     following one is twice as long, up to this size. The space is reserved ahead.
 /// memory_limit : int or str, optional
 ///     The memory budget of the store in bytes, at least 16 MiB: an int, or a str such as ``"8GiB"``. A
-///     commit that does not fit is refused, and so is opening a store that does not fit. If not given, it is
-///     half of the memory of the machine, or of the control group of the process, and refuses nothing: see
-///     ``Stats.memory_limit``. Arrays that kernels and other calls return, or work with, are not part of it.
+///     commit or an opening that does not fit into the budget is refused. The default is half of the memory
+///     of the machine, or of the control group of the process, and nothing is refused: see
+///     ``Stats.memory_limit``. Arrays that kernels and other calls return, or work with, are not part of the
+///     budget.
 /// views_by_reads : bool
-///     True if a snapshot with many reads makes the graph of its kernels on its own, and answers further
-///     calls from it. These are several times as fast then, and the call that makes the graph takes as long
-///     as that.
+///     True if a snapshot with many reads makes the view that its kernels use, and answers further reads from
+///     it. These reads are several times as fast. The one read that makes the view takes longer.
 /// mode : int, optional
 ///     The permissions of a new store's files, independent of the umask: ``0o640`` lets the group read; if
-///     not given, only the owner reads and writes. A directory that is made for the store lets every reader
-///     of its files enter. For an existing store ``mode`` must agree with the permissions of its file
-///     ``LOCK``, which all later files get. No effect in memory, nor with ``read_only``.
+///     not given, only the owner reads and writes. A directory that is created for the store can be entered
+///     by every reader of its files. For an existing store ``mode`` must agree with the permissions of its
+///     file ``LOCK``, which all new files get. ``mode`` has no effect for a store without files, or with
+///     ``read_only``.
 ///
 /// Returns
 /// -------
@@ -77,7 +79,7 @@ use crate::pool::parallel;
 /// Raises
 /// ------
 /// LockedError
-///     The directory is open already, in this process or another, and not both for reading only.
+///     The store is already open in this or another process, and one of the two openings may write.
 /// OutOfMemoryError
 ///     The store needs more than ``memory_limit``; the message names a sufficient limit.
 /// CorruptionError
@@ -85,11 +87,11 @@ use crate::pool::parallel;
 /// NotSupportedError
 ///     The store was written by a later version, or by one from before the first release.
 /// ProgrammingError
-///     The arguments disagree with those with which the store was created.
+///     An argument contradicts an argument with which the store was created.
 /// DataError
 ///     An argument has no meaning.
 /// OperationalError
-///     The directory holds something else, or cannot be read or written.
+///     The directory contains something else, or cannot be read or written.
 ///
 /// Examples
 /// --------
@@ -161,7 +163,7 @@ pub(crate) fn open(
     Ok(Database::new(Handle::new(graph.map_err(raise)?, path, read_only)))
 }
 
-/// Reads a number of bytes: an int, or a text with a unit.
+/// Reads a number of bytes: an int, or a text with a unit such as `8GiB`.
 pub(crate) fn read_size(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64> {
     let Ok(text) = object.cast::<PyString>() else { return long_count(name, object) };
     text.to_str()?.parse().map(|ByteSize(bytes)| bytes).map_err(|_| {
@@ -204,7 +206,7 @@ fn read_durability(object: &Bound<'_, PyAny>) -> PyResult<Durability> {
         && let Ok((word, seconds)) = pair.extract::<(String, f64)>()
         && word == "group"
     {
-        // A number that is no duration at all is refused with the store's words for one out of range.
+        // A number that is no duration gets the store's message for a duration out of range.
         let interval = Duration::try_from_secs_f64(seconds);
         return interval.map(Durability::Group).map_err(|_| {
             DataError::new_err(format!(

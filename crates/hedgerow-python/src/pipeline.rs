@@ -13,7 +13,7 @@ use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::{Handle, lock};
 use crate::key::Key;
 
-/// The operations of a column that are submitted between two checks for Ctrl-C.
+/// The number of operations of a column that are submitted between two checks for Ctrl-C.
 const AT_ONCE: usize = 1 << 16;
 
 /// The outcomes of the operations since the last flush.
@@ -34,12 +34,12 @@ impl Acks {
 
 type Inner = hedgerow::Pipeline<Box<dyn FnMut(Ack) + Send>>;
 
-/// Single edge operations, each a transaction of its own, with several in flight. Made by
-/// ``Database.pipeline``.
+/// Single edge operations, each as one transaction, with several in flight. Made by ``Database.pipeline``.
 ///
-/// They take effect in the order of the calls. A call returns before its operation is visible, or durable, or
-/// even begun: ``flush`` waits for all and returns the outcome of each. As a context manager it flushes at
-/// the end of the block. A submitted operation takes effect, whatever the block raises.
+/// Operations take effect in the order of the calls. A call may return before its operation is durable,
+/// visible, or even begun: ``flush`` waits for all operations, and returns the outcome of each. Used as a
+/// context manager, it flushes at the end of the block. A submitted operation takes effect even if the block
+/// raises.
 ///
 /// Examples
 /// --------
@@ -53,11 +53,11 @@ type Inner = hedgerow::Pipeline<Box<dyn FnMut(Ack) + Send>>;
 /// [True, False, True]
 #[pyclass(frozen, weakref, module = "hedgerow")]
 pub(crate) struct Pipeline {
-    /// The pipeline; `None` once it is closed. One thread, which does not hold the interpreter lock, locks it
-    /// for the length of a call.
+    /// The pipeline; `None` when it is closed. During a call, one thread has it locked, without the
+    /// interpreter lock.
     inner: Arc<Mutex<Option<Inner>>>,
     acks: Arc<Mutex<Acks>>,
-    /// Dropped after the pipeline, so that in a forked child the store is left alone.
+    /// This field is dropped after the pipeline, so that a forked child does not touch the store.
     handle: Arc<Handle>,
 }
 
@@ -70,8 +70,8 @@ impl Pipeline {
         Ok(Pipeline { inner: Arc::new(Mutex::new(Some(inner))), acks, handle: handle.clone() })
     }
 
-    /// Calls `f` without the interpreter lock: a submission may wait for the log, and another thread for this
-    /// one.
+    /// Calls `f` without the interpreter lock: the submission may wait for the log, or for another thread's
+    /// call.
     fn detached<T: Send>(
         &self,
         py: Python<'_>,
@@ -147,8 +147,7 @@ impl Pipeline {
         self.detached(py, |inner| inner.remove_edge(src.as_ref(), dst.as_ref()).map(drop))
     }
 
-    /// Submit ``insert_edge`` for each pair: as many transactions, at the speed of the store rather than of
-    /// Python.
+    /// Submit ``insert_edge`` for each pair, as one transaction each. It avoids Python's cost per call.
     ///
     /// Parameters
     /// ----------
@@ -194,18 +193,19 @@ impl Pipeline {
         self.submit_all(py, (src, dst, None), |inner, src, dst, _| inner.remove_edge(src, dst))
     }
 
-    /// Wait until everything submitted is visible, and as durable as the store's durability mode promises.
+    /// Wait until all submitted operations are visible, and as durable as the store's durability mode
+    /// promises.
     ///
     /// Returns
     /// -------
     /// numpy.ndarray of bool
-    ///     For each operation since the last flush, in the order of the calls, True if it added or removed an
-    ///     edge.
+    ///     An element for each operation since the last flush, in the order of the calls: True if it added or
+    ///     removed an edge.
     ///
     /// Raises
     /// ------
     /// Error
-    ///     That of the first operation that failed; the others were executed all the same.
+    ///     The error of the first operation that failed; the others were executed nevertheless.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
         self.handle.check_usable()?;
         let flushed = self.detached(py, Inner::flush);
@@ -216,7 +216,7 @@ impl Pipeline {
         }
     }
 
-    /// Flush, and accept nothing more. Closing again does nothing.
+    /// Flush, and accept no more operations. A second close does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.check_process()?;
         if py.detach(|| lock(&self.inner).is_none()) {
@@ -250,13 +250,13 @@ impl Pipeline {
 }
 
 impl Drop for Pipeline {
-    /// Leaves all as it is in a forked child: a thread of the parent may have been in any call of the
-    /// pipeline. One more reference of each keeps them from being dropped.
+    /// Does nothing in a forked child, since a thread of the parent may have been in any call of the
+    /// pipeline. An additional reference to each field prevents its drop.
     fn drop(&mut self) {
         if self.handle.is_forked() {
             std::mem::forget((self.inner.clone(), self.acks.clone()));
         } else if let Some(inner) = lock(&self.inner).take() {
-            // The drop executes the submitted operations.
+            // Dropping the pipeline executes the submitted operations.
             released(|| drop(inner));
         }
     }

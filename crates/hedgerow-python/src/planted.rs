@@ -1,18 +1,18 @@
-//! Planted faults, which the package's tests turn on by name. Builds without the feature `planted-faults`
-//! lack this module's function.
+//! Planted faults that the package's tests turn on by name. In builds without the feature `planted-faults`
+//! the function of this module is absent.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use pyo3::prelude::*;
 
 use crate::error::DataError;
 
-/// Turns the planted fault of this name on for the rest of the process.
+/// Turns on the planted fault of this name until the process ends.
 #[pyfunction]
 #[pyo3(name = "_plant")]
 pub(crate) fn plant(name: &str) -> PyResult<()> {
     let fault = PlantedFault::named(name)
         .ok_or_else(|| DataError::new_err(format!("no planted fault is called {name:?}")))?;
-    // The fault stays on until the process ends.
+    // Without a drop, the fault stays on until the process ends.
     std::mem::forget(faults::plant(fault));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Parallel calls without the interpreter lock, and the end of a kernel by Ctrl-C.
+//! Parallel calls without the interpreter lock, and kernels that Ctrl-C can end.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -13,18 +13,18 @@ use crate::error::ForkedError;
 use crate::handle::{Origin, lock};
 use crate::imports;
 
-/// The time between two checks of the main thread for signals while a kernel runs.
+/// The interval at which the main thread checks for signals while a kernel runs.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Runs `f` on the threads of parallel calls, without the interpreter lock: on a pool of this process, also
-/// in a forked child, or on the calling thread if no thread can be started.
+/// Runs `f` without the interpreter lock on the pool of this process; a forked child has its own pool. If no
+/// thread can be started, the calling thread runs `f`.
 pub(crate) fn parallel<T: Send>(py: Python<'_>, f: impl FnOnce() -> T + Send) -> T {
     py.detach(|| hedgerow_par::run(f))
 }
 
-/// Runs `f` like [`parallel`]. On the main thread, which alone gets signals, their handlers are called
-/// meanwhile. If one raises, like that of Ctrl-C, its exception is returned: `f` is taken back if no thread
-/// has begun it; else `end` is called and the call waits for the end of `f`.
+/// Runs `f` like [`parallel`]. The main thread, which alone gets signals, calls their handlers meanwhile. If
+/// a handler raises, as on Ctrl-C, its exception is returned. If no thread has begun `f`, it is not run;
+/// otherwise `end` is called, and the call waits until `f` returns.
 pub(crate) fn attended<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
@@ -37,8 +37,8 @@ pub(crate) fn attended<T: Send + 'static>(
     attended_by(py, origin, end, |_| Ok(()), f)
 }
 
-/// Runs `f` on the pool while the calling thread checks for signals, which only the main thread gets, and
-/// calls `meanwhile`.
+/// Runs `f` on the pool. Meanwhile the calling thread calls `meanwhile`, and checks for signals if it is the
+/// main thread.
 fn attended_by<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
@@ -49,7 +49,8 @@ fn attended_by<T: Send + 'static>(
     let job = py.detach(|| hedgerow_par::start(f));
     while !py.detach(|| job.wait(LOOK_EVERY)) {
         let looked = look(py).and_then(|()| meanwhile(py));
-        // A handler may have forked. The child has no thread that works, and nothing to wait for.
+        // A handler may have forked. In the child no thread works on the call, so there is nothing to wait
+        // for.
         if origin.is_forked() {
             looked?;
             return Err(ForkedError::new_err("the process was forked while the call was under way"));
@@ -63,8 +64,8 @@ fn attended_by<T: Send + 'static>(
     Ok(py.detach(|| job.join()))
 }
 
-/// Runs a kernel [that can be ended](cancellable), and calls `told` with the steps done and all steps, from
-/// time to time and at its end, unless it fails.
+/// Runs a kernel that [can be ended](cancellable). Calls `told` from time to time with the number of steps
+/// done and of all steps, and once more at the end unless the kernel fails.
 pub(crate) fn kernel_telling<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
@@ -78,7 +79,7 @@ pub(crate) fn kernel_telling<T: Send + 'static>(
         let _calling = calling(py);
         told.call1((progress.done, progress.total)).map(drop)
     };
-    // There is no progress before the kernel has begun, or if it counts no steps.
+    // There is no progress if the kernel has not begun, or counts no steps.
     let meanwhile = |py: Python<'_>| if cancel.progress().total == 0 { Ok(()) } else { tell(py) };
     let given = cancel.clone();
     let outcome = attended_by(py, origin, || cancel.cancel(), meanwhile, move || f(&given))?;
@@ -90,9 +91,9 @@ pub(crate) fn kernel_telling<T: Send + 'static>(
     Ok(outcome)
 }
 
-/// Closes a store. On the main thread it starts a thread that closes the store, so that no kernel in the pool
-/// delays it, and runs signal handlers meanwhile. An exception of a handler ends the checkpoint of the close,
-/// and is returned beside the result of closing.
+/// Closes a store. On the main thread it starts another thread for this, so that kernels in the pool do not
+/// delay the close, and calls signal handlers meanwhile. A handler's exception ends the close's checkpoint,
+/// and is returned with the result of the close.
 pub(crate) fn close_attended(
     py: Python<'_>,
     origin: &Origin,
@@ -106,8 +107,8 @@ pub(crate) fn close_attended(
     if origin.is_forked() {
         return (Err(StateError::Forked.into()), looked);
     }
-    // A second `close` returns the result of the first. If no thread could be started, this call closes the
-    // store.
+    // If the other thread has closed the store, this second `close` returns the same result. If no thread
+    // could be started, it closes the store.
     (py.detach(|| graph.close()), looked)
 }
 
@@ -128,7 +129,7 @@ fn attend_close(py: Python<'_>, origin: &Origin, graph: &Graph) -> PyResult<()> 
     };
     while py.detach(&mut wait) == Err(mpsc::RecvTimeoutError::Timeout) {
         look(py)?;
-        // A signal handler may have forked. The child lacks the thread that closes the store.
+        // A signal handler may have forked. The child does not have the thread that closes the store.
         if origin.is_forked() {
             return Err(ForkedError::new_err("the process was forked while the call was under way"));
         }
@@ -136,9 +137,9 @@ fn attend_close(py: Python<'_>, origin: &Origin, graph: &Graph) -> PyResult<()> 
     Ok(())
 }
 
-/// Runs a call that polls a flag, [with checks for signals](attended), and raises the flag if a handler
-/// raises. The main thread checks for signals while threads of the pool work; without any, `f` runs on the
-/// main thread and its polls check.
+/// Runs a call that polls a flag, and [checks for signals](attended) meanwhile. If a handler raises, the flag
+/// is set. If the pool has threads, the main thread checks while they work; otherwise `f` runs on the main
+/// thread, and its polls check.
 pub(crate) fn cancellable<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
@@ -152,7 +153,7 @@ pub(crate) fn cancellable<T: Send + 'static>(
     error.map_or(Ok(outcome), Err)
 }
 
-/// True if the calling thread is the main thread, which gets signals.
+/// True if the calling thread is the main thread, the only one that gets signals.
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let _calling = calling(py);
     let threading = imports::THREADING.get(py)?;
@@ -166,8 +167,8 @@ fn look(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// Returns the function that polls call. It does nothing in threads of the pool. In the calling thread it
-/// checks for signals from time to time, keeps the exception of a handler, and returns true if there is one.
+/// Returns the function that polls call. In a thread of the pool it does nothing. In the calling thread it
+/// checks for signals from time to time, stores the exception of a handler, and returns true if there is one.
 fn looks(raised: Arc<Mutex<Option<PyErr>>>) -> impl Fn() -> bool + Send + Sync + 'static {
     let main = thread::current().id();
     let next = Mutex::new(Instant::now() + LOOK_EVERY);

@@ -14,19 +14,20 @@ use crate::selection::{Chosen, Labels, RankRange, Where};
 impl Database {
     /// Remove the edges of a label that meet a condition, in batches.
     ///
-    /// Each batch is a transaction, and the call is not: if it fails, or Ctrl-C ends it, the edges of
-    /// committed batches stay removed, and a snapshot taken meanwhile sees some of the batches. Each removed
-    /// edge meets the condition when its batch commits. Edges that other transactions add during the call may
-    /// or may not be removed. Vertices stay. The call reads all edges of the label.
+    /// Each batch is a transaction, but the whole call is not. If it fails, or Ctrl-C ends it, the edges of
+    /// committed batches stay removed. A snapshot that is opened meanwhile sees the batches committed so far.
+    /// Each removed edge meets the condition when its batch commits. Edges that other transactions add during
+    /// the call may or may not be removed. No vertex is removed. The call reads all edges of the label.
     ///
     /// Parameters
     /// ----------
     /// label : str or sequence of str
     ///     The label of the edges, or several; ``""`` is the default one.
     /// rank_range, where : optional
-    ///     Which edges of the label to remove, as in ``neighbors``; at least one of both is required.
+    ///     The condition for an edge to be removed, as in ``neighbors``; at least one of these two is
+    ///     required.
     /// batch : int
-    ///     The most edges that one transaction removes.
+    ///     The maximal number of edges that one transaction removes.
     ///
     /// Returns
     /// -------
@@ -38,7 +39,8 @@ impl Database {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     There is no condition; none of the labels has the property, or it has another type than the value.
+    ///     There is no condition; or none of the labels has the property; or its type differs from the
+    ///     value's.
     ///
     /// Examples
     /// --------

@@ -1,5 +1,5 @@
-//! Rows of a call that name the same vertex or the same edge: sorted hashes find candidates, and a comparison
-//! of keys decides.
+//! The search for rows of a call that name the same vertex or edge. Sorted hashes find candidates, and
+//! comparing keys decides.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -8,22 +8,22 @@ use hedgerow::{KindId, Label, Schema, VertexKeyRef};
 
 use crate::key_columns::Keys;
 
-/// The hashes that one pass sorts, approximately.
+/// The approximate number of hashes that are sorted together.
 const RUN: usize = 1 << 10;
 
-/// The golden ratio in 64 bits: a product with it differs in its highest bits for numbers that are close
-/// together.
+/// The golden ratio in 64 bits. If close numbers are multiplied by it, the products differ in their highest
+/// bits.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The numbers that occur more than once.
+/// The hashes that occur more than once.
 enum Twice {
-    /// A few, ascending.
+    /// A sorted list, if there are few.
     Few(Vec<u64>),
     Many(HashSet<u64>),
 }
 
 impl Twice {
-    /// The most numbers that are found sooner by their order than by a hash.
+    /// The maximal number for which a search in a sorted list is faster than a hash set.
     const FEW: usize = 64;
 
     fn contains(&self, number: u64) -> bool {
@@ -34,8 +34,8 @@ impl Twice {
     }
 }
 
-/// Returns the numbers that occur more than once, if some do. They are divided into runs by their highest
-/// bits, and sorted there, in the cache.
+/// Returns the numbers that occur more than once; `None` if none do. They are divided into groups by their
+/// highest bits, and each group is sorted in the cache.
 fn twice(numbers: &[u64]) -> Option<Twice> {
     let bits = (numbers.len() / RUN).max(2).ilog2();
     let run = |number: u64| (number >> (u64::BITS - bits)) as usize;
@@ -65,12 +65,12 @@ fn twice(numbers: &[u64]) -> Option<Twice> {
     }
 }
 
-/// Hashes of keys. A number has a product: numbers are many and need no protection, since equal hashes are
-/// compared. A text has the hash of the library.
+/// Hashes of keys. A number is only multiplied: that is fast, and needs no protection against chosen keys,
+/// since equal hashes are compared by key. A text is hashed by the standard library.
 struct Hashes(RandomState);
 
 impl Hashes {
-    /// Returns a hash that is equal for equal keys from any columns.
+    /// Returns a hash that is equal for equal keys, whatever column they are in.
     fn of(&self, key: VertexKeyRef<'_>) -> u64 {
         match key {
             VertexKeyRef::U64(number) => number.wrapping_mul(SPREAD),
@@ -80,7 +80,7 @@ impl Hashes {
     }
 }
 
-/// Returns the number of rows that name the same as an earlier row. Ascending rows take one comparison each.
+/// Returns the number of rows that equal an earlier row. If rows ascend, each takes one comparison.
 fn count<T: Ord + Hash>(rows: usize, hash: impl Fn(usize) -> u64, row: impl Fn(usize) -> T) -> usize {
     if (1..rows).all(|at| row(at - 1) < row(at)) {
         return 0;
@@ -91,17 +91,17 @@ fn count<T: Ord + Hash>(rows: usize, hash: impl Fn(usize) -> u64, row: impl Fn(u
     (0..rows).filter(|&at| twice.contains(hashes[at]) && !seen.insert(row(at))).count()
 }
 
-/// Returns the number of keys that occur before in the column.
+/// Returns the number of keys that occur earlier in the column.
 pub(crate) fn of_keys(keys: &Keys) -> usize {
     let hashes = Hashes(RandomState::new());
     count(keys.len(), |at| hashes.of(keys.at(at)), |at| keys.at(at))
 }
 
-/// The rules by which two rows name the same edge.
+/// The rules that decide if two rows name the same edge.
 pub(crate) struct Ends {
     /// The kinds that the label states for ids without a kind.
     kinds: [KindId; 2],
-    /// True if exchanged ends name the same edge.
+    /// True if an edge with exchanged ends is the same edge.
     either_way: bool,
 }
 
@@ -111,7 +111,7 @@ impl Ends {
         Ends { kinds, either_way: !directed }
     }
 
-    /// Returns the number of rows that name the edge of an earlier row, by the same ends and rank.
+    /// Returns the number of rows that name the same edge as an earlier row: the same ends and rank.
     pub(crate) fn repeated(&self, src: &Keys, dst: &Keys, ranks: Option<&[u64]>) -> usize {
         let hashes = Hashes(RandomState::new());
         let rank = |at: usize| ranks.map_or(0, |ranks| ranks[at]);

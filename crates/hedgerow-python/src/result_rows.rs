@@ -1,4 +1,4 @@
-//! The vertices that results are about, a row for each.
+//! The vertices that results are about, with a row for each.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 
 use crate::handle::lock;
 
-/// The live vertices, or some of them: row `i` of every result is about `live[i]`, whose external id is
-/// `keys[i]`.
+/// The vertices of results, all live ones or some of them. Row `i` of every result is about `live[i]`, whose
+/// external id is `keys[i]`.
 pub(crate) struct Vertices {
     pub(crate) live: Vec<VertexId>,
     /// A read-only NumPy array.
@@ -16,11 +16,12 @@ pub(crate) struct Vertices {
     pub(crate) rows: Rows,
 }
 
-/// The row of every vertex id up to the last live one; undefined for ids without a vertex.
+/// The row of every vertex id up to the last live one; undefined for an id without a vertex.
 pub(crate) struct Rows(Option<Vec<i64>>);
 
 impl Rows {
-    /// Returns the rows of these vertices, ascending. Without holes the id is the row, and nothing is kept.
+    /// Returns the rows of these vertices, which must be ascending. If no id is missing, each id is its row,
+    /// and nothing is stored.
     pub(crate) fn of(live: &[VertexId]) -> Rows {
         let bound = live.last().map_or(0, |v| v.index() + 1);
         Rows((bound > live.len()).then(|| {
@@ -38,22 +39,22 @@ impl Rows {
         self.0.as_ref().map_or(v as i64, |row_of| row_of.get(v).copied().unwrap_or(0))
     }
 
-    /// True if each row is the id.
+    /// True if each vertex's row is its id.
     pub(crate) fn are_ids(&self) -> bool {
         self.0.is_none()
     }
 }
 
-/// The most graphs without all vertices whose vertices a snapshot keeps: their keys are objects, which take
-/// long to make.
+/// The maximal number of vertex subsets that a snapshot keeps. Making them takes long, because their keys are
+/// objects.
 const MOST: usize = 4;
 
-/// The vertices of graphs that do not have all, the most recent at the end.
+/// The kept vertex subsets, for graphs without all vertices; the most recent one is last.
 #[derive(Default)]
 pub(crate) struct SomeVertices(Mutex<Vec<Arc<Vertices>>>);
 
 impl SomeVertices {
-    /// Returns the kept vertices that equal `live`.
+    /// Returns the kept vertex subset that equals `live`.
     pub(crate) fn find(&self, live: &[VertexId]) -> Option<Arc<Vertices>> {
         lock(&self.0).iter().find(|kept| kept.live == live).cloned()
     }

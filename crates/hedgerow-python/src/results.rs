@@ -1,4 +1,4 @@
-//! Answers as objects of the Python half of the package.
+//! Answers as objects of the package's Python half.
 
 use std::sync::Arc;
 
@@ -23,18 +23,18 @@ use crate::result_rows::{Rows, SomeVertices, Vertices};
 /// The bytes per id of the table of rows.
 pub(crate) const BYTES_PER_ROW: usize = 8;
 
-/// Makes an object of the class `name` with these keyword arguments.
+/// Makes an object of the package's class `name` with these keyword arguments.
 pub(crate) fn make(py: Python<'_>, name: &str, arguments: &Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
     let _calling = calling(py);
     Ok(imports::RESULTS.get(py)?.call_method(name, (), Some(arguments))?.unbind())
 }
 
-/// An open snapshot and the state that its results share.
+/// An open snapshot, and the state that its results share.
 pub(crate) struct Reading {
     pub(crate) snapshot: hedgerow::Snapshot,
     pub(crate) origin: Origin,
     vertices: PyOnceLock<Arc<Vertices>>,
-    /// The vertices of graphs that do not have all.
+    /// The vertices of graphs without all vertices.
     some: SomeVertices,
 }
 
@@ -54,7 +54,7 @@ impl Reading {
         Reading { snapshot, origin, vertices: PyOnceLock::new(), some: SomeVertices::default() }
     }
 
-    /// Returns the label that a kernel reads: the one that was named, or else the label of all edges.
+    /// Returns the label that a kernel reads: the named one, or else the label of all edges.
     pub(crate) fn label(&self, py: Python<'_>, label: Option<&str>) -> PyResult<LabelId> {
         match label {
             Some(name) => self.snapshot.schema().find_label(name).map(Label::id).map_err(raise),
@@ -62,9 +62,8 @@ impl Reading {
         }
     }
 
-    /// Builds the view of one label, and refuses if there is not enough memory for `bytes_per_id` bytes for
-    /// every id of its domain. Kernels do not check for the memory they need: without it the process would
-    /// end.
+    /// Builds the view of one label. Refuses if there is not enough memory for `bytes_per_id` bytes for every
+    /// id in it. Kernels do not check for free memory, and without enough the process would end.
     pub(crate) fn view(&self, py: Python<'_>, label: LabelId, bytes_per_id: usize) -> PyResult<Arc<View>> {
         let snapshot = self.snapshot.clone();
         let make = move || snapshot.view_of(LabelRef::Id(label));
@@ -74,13 +73,14 @@ impl Reading {
         Ok(view)
     }
 
-    /// Refuses a computation for `ids` vertex ids if `bytes` bytes of memory are not free.
+    /// Refuses a computation for `ids` vertex ids if `bytes` bytes of memory are not available.
     pub(crate) fn reserve(&self, ids: usize, bytes: usize) -> PyResult<()> {
         if is_room(bytes) { Ok(()) } else { Err(out_of_memory("vertex ids", ids)) }
     }
 
-    /// Refuses if there is not enough memory for `bytes_per_id` bytes for every vertex id. If the memory
-    /// limit allows it, the view is made first, with checks for signals: reads of all vertices use it.
+    /// Refuses if there is not enough memory for `bytes_per_id` bytes for every vertex id. Before that, it
+    /// makes the view with checks for signals, if the memory limit permits: reads of all vertices use the
+    /// view.
     pub(crate) fn vertex_view(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<KernelView> {
         let snapshot = self.snapshot.clone();
         let make = move || snapshot.kernel_view(&EdgeSelection::of(LabelRef::Id(LabelId::DEFAULT)));
@@ -101,7 +101,7 @@ impl Reading {
         })
     }
 
-    /// Returns the rows of a result about some vertices, ascending, or else about all.
+    /// Returns the rows of a result about the vertices `some`, ascending, or about all vertices.
     pub(crate) fn rows(&self, py: Python<'_>, some: Option<Vec<VertexId>>) -> PyResult<Arc<Vertices>> {
         let Some(live) = some else { return self.vertices(py).cloned() };
         if let Some(same) = self.some.find(&live) {
@@ -140,7 +140,8 @@ impl Reading {
         self.result(py, vertices, found.into_pyarray(py).into_any())
     }
 
-    /// Returns a `VertexResult` from one vertex per vertex id; the values are their external ids.
+    /// Returns a `VertexResult` from one vertex per vertex id. Its values are the external ids of these
+    /// vertices.
     pub(crate) fn vertex_per_vertex(
         &self,
         py: Python<'_>,
@@ -148,7 +149,7 @@ impl Reading {
         values: &[u32],
     ) -> PyResult<Py<PyAny>> {
         let row = |v: &VertexId| vertices.rows.of_vertex(values[v.index()] as usize);
-        // Numbers are looked up here, without the interpreter; objects have reference counts.
+        // Numbers are looked up without the interpreter lock; objects need it for their reference counts.
         let numbers =
             vertices.keys.bind(py).cast::<PyArray1<u64>>().ok().and_then(|keys| keys.try_readonly().ok());
         let named = match numbers.as_ref().and_then(|keys| keys.as_slice().ok()) {
@@ -165,7 +166,7 @@ impl Reading {
         self.result(py, vertices, named)
     }
 
-    /// Returns a property of all vertices as a `VertexResult`; those of other kinds have none.
+    /// Returns a property of all vertices as a `VertexResult`. Vertices of kinds without it have no value.
     pub(crate) fn vertex_property(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
         let (_, columns) = self.vertex_columns(py, None, Some(vec![name.to_owned()]))?;
         let vertices = self.vertices(py)?;
@@ -203,7 +204,7 @@ impl Reading {
     }
 }
 
-/// Returns the type of ids in the words of `Schema`.
+/// Returns the type of ids as `Schema` names it.
 pub(crate) fn key_type(keys: KeyKind) -> &'static str {
     if keys == KeyKind::Str { "str" } else { "u64" }
 }
@@ -217,14 +218,14 @@ pub(crate) fn text_array<'py, 'a>(
     texts.into_pyarray(py).into_any()
 }
 
-/// Makes an array read-only for the program.
+/// Makes an array read-only for Python programs.
 pub(crate) fn read_only(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     array.getattr("flags")?.setattr("writeable", false)?;
     Ok(array)
 }
 
-/// Returns vertex ids as a NumPy array: of `uint64`, of Python strings, or, for ids of several kinds, of the
-/// objects of [`Namer`].
+/// Returns vertex ids as a NumPy array: of `uint64`, of Python strings, or, if there are several kinds, of
+/// the objects that [`Namer`] makes.
 pub(crate) fn keys_array<'py>(
     py: Python<'py>,
     kinds: &impl Kinds,
@@ -234,7 +235,7 @@ pub(crate) fn keys_array<'py>(
         KeyColumn::U64(numbers) => numbers.into_pyarray(py).into_any(),
         KeyColumn::Str(texts) => text_array(py, texts.iter()),
         KeyColumn::Kinds(keys) => {
-            // Ids of the default kind alone are like those in a graph without kinds.
+            // If all ids are of the default kind, the array is as in a graph without kinds.
             let number = |key: &VertexKey| if let VertexKey::U64(n) = key { Some(*n) } else { None };
             match keys.iter().map(number).collect::<Option<Vec<u64>>>() {
                 Some(numbers) => numbers.into_pyarray(py).into_any(),

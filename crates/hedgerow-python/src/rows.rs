@@ -1,5 +1,5 @@
-//! Rows of calls about many vertices, or about many existing edges: columns, checked before anything is
-//! written.
+//! The rows of calls about many vertices, or about many existing edges. Their columns are checked before
+//! anything is written.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::names::{Kinds, Names};
 use crate::repeats;
 use crate::value::{Owner, Types};
 
-/// The row that counts, of several with one key.
+/// The choice of one row, if several rows have the same key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Duplicates {
     Raise,
@@ -41,14 +41,14 @@ impl Duplicates {
     }
 }
 
-/// Rows of a call about the vertices of one kind.
+/// The rows of a call about vertices of one kind.
 pub(crate) struct VertexRows {
     kind: KindId,
     names: Names,
     keys: Keys,
-    /// The columns of the rows that count.
+    /// The columns, with only the rows that were not left out.
     columns: Vec<Column>,
-    /// The keys that count, ascending by place; all if none is left out.
+    /// The given rows that were not left out, ascending; `None` if none was left out.
     kept: Option<Vec<usize>>,
 }
 
@@ -83,24 +83,24 @@ impl VertexRows {
         self.kept.as_ref().map_or(self.keys.len(), Vec::len)
     }
 
-    /// Returns the place of a row that counts among those that were given.
+    /// Returns the position, among the given rows, of a row that was not left out.
     fn place(&self, row: usize) -> usize {
         self.kept.as_ref().map_or(row, |kept| kept[row])
     }
 
-    /// Returns the key of a row that counts.
+    /// Returns the key of a row that was not left out.
     fn key(&self, row: usize) -> VertexKeyRef<'_> {
         self.kind.key(self.keys.at(self.place(row)))
     }
 
-    /// Returns the counts of the rows once they are put.
+    /// Returns the counts of the call after its rows were put.
     pub(crate) fn added(&self, found: Option<Found>, conflict: OnConflict) -> Added {
         let repeated = self.keys.len() - self.len();
         let skipped = found.filter(|_| conflict == OnConflict::Skip).map_or(0, |found| found.existing);
         Added { rows: self.len() - skipped, repeated, found }
     }
 
-    /// Refuses a vertex that exists, so that no batch is written before another batch is refused.
+    /// Refuses a vertex that exists. So no batch is written before a later batch is refused.
     pub(crate) fn check_new(&self, snapshot: &hedgerow::Snapshot) -> hedgerow::Result<()> {
         (0..self.len()).try_for_each(|row| match snapshot.contains_vertex(self.key(row))? {
             true => Err(self.exists(row)),
@@ -114,8 +114,8 @@ impl VertexRows {
         hedgerow::ArgumentError::Invalid(what).into()
     }
 
-    /// True if merging any row of `range` into an existing vertex has the same result as replacing it: the
-    /// row has a value of every property of its kind.
+    /// True if each row of `range` has a value of every property of its kind. Then merging it into an
+    /// existing vertex has the same result as replacing the vertex.
     pub(crate) fn are_full(&self, schema: &Schema, range: Range<usize>) -> bool {
         let mut properties = schema.vertex_properties_of(self.kind);
         let is_given = |name: &str| self.columns.iter().any(|column| column.name == name);
@@ -125,8 +125,8 @@ impl VertexRows {
         properties.all(|property| is_given(property.name())) && self.columns.iter().all(is_full)
     }
 
-    /// Puts the vertices of `range`; returns the number of those that existed, unless they are replaced
-    /// blindly.
+    /// Puts the vertices of `range`. Returns the number of vertices that existed, which is unknown if they
+    /// are replaced without a read.
     pub(crate) fn put(
         &self,
         txn: &mut WriteTxn,
@@ -182,10 +182,10 @@ impl VertexRows {
     }
 }
 
-/// Returns the kind of all vertices: the one that the call names, or else that of all pairs.
+/// Returns the kind of all vertices: the named one, or else the kind of all pairs.
 fn one_kind(keys: &Keys, named: Option<KindId>, names: &Names) -> PyResult<KindId> {
     let Keys::OfKinds(pairs) = keys else { return Ok(named.unwrap_or_default()) };
-    // An id alone is one of the kind that the call names.
+    // An id without a kind belongs to the kind that the call names.
     let says = |key: &VertexKey| Some(key.kind()).filter(|&kind| kind != KindId::DEFAULT).or(named);
     let mut kinds = pairs.iter().map(|key| says(key).unwrap_or_default());
     let first = named.or_else(|| kinds.clone().next()).unwrap_or_default();
@@ -203,7 +203,7 @@ fn cells(columns: &[Column], at: usize) -> impl Iterator<Item = (&str, Value)> {
     columns.iter().map(move |column| (column.name.as_str(), column.value(at)))
 }
 
-/// Returns the rows that count, if some do not.
+/// Returns the rows that are not left out; `None` if none is left out.
 fn kept(keys: &Keys, duplicates: Duplicates, names: &Names) -> PyResult<Option<Vec<usize>>> {
     if repeats::of_keys(keys) == 0 {
         return Ok(None);
@@ -231,7 +231,7 @@ fn kept(keys: &Keys, duplicates: Duplicates, names: &Names) -> PyResult<Option<V
     Ok(dropped.then_some(kept))
 }
 
-/// Rows of a call about edges of one label.
+/// The rows of a call about edges of one label.
 pub(crate) struct EdgeRows<'a> {
     label: &'a str,
     src: Keys,
@@ -262,7 +262,7 @@ impl<'a> EdgeRows<'a> {
         let ranks = ranks.map(|ranks| read_ranks(ranks, src.len())).transpose()?;
         // An undefined label is refused here, since a call without rows would not notice it elsewhere.
         let is_multi = handle.kind_schema()?.find_label(label).map_err(raise)?.is_multi();
-        // Rank 0 would be one edge of several between two vertices, and often none.
+        // Without a rank, 0 would be used, which names only one of several edges, and often no edge.
         if ranks.is_none() && is_multi {
             let what =
                 format!("label {label:?} is multi: name its edges by ranks= too, as edge_table gives them");

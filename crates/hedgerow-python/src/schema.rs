@@ -41,12 +41,12 @@ pub(crate) fn to_object(py: Python<'_>, schema: &hedgerow::Schema) -> PyResult<P
     make(py, "Schema", &arguments)
 }
 
-/// Returns the names of all labels, the default one first.
+/// Returns the names of all labels, beginning with the default one.
 pub(crate) fn names(schema: &hedgerow::Schema) -> Vec<String> {
     schema.labels().iter().map(|label| label.name().to_string()).collect()
 }
 
-/// Returns the name of a label: the one that the caller used, or else that of the schema.
+/// Returns the name of a label: the one that the caller stated, or else the schema's.
 pub(crate) fn name(schema: Option<&hedgerow::Schema>, named: Option<&str>, label: LabelId) -> String {
     let known = schema.and_then(|schema| schema.label_by_id(label)).map(|label| label.name().to_string());
     named.map(str::to_owned).or(known).unwrap_or_default()
@@ -63,7 +63,7 @@ fn types<'py, 'p>(
     Ok(types)
 }
 
-/// The argument `label` of a call that takes one label.
+/// The argument `label` of a call that accepts one label.
 pub(crate) struct Label<'a>(pub(crate) &'a str);
 
 impl Deref for Label<'_> {
@@ -81,7 +81,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Label<'a> {
         if object.is_instance_of::<PyString>() {
             return object.extract().map(Label);
         }
-        // The position of the weight in some calls is that of the label in others.
+        // Some calls have the label where others have the weight.
         let advice = if object.is_instance_of::<PyFloat>() { "; a weight is given as weight=" } else { "" };
         Err(PyTypeError::new_err(format!("label must be a str, found {}{advice}", shown(&object))))
     }

@@ -1,5 +1,5 @@
-//! The edges that a read takes, by keyword arguments: `label`, `direction`, `rank_range`, `where`; and
-//! `kinds`, the vertices of a kernel's graph.
+//! The edges that a read takes, by the keyword arguments `label`, `direction`, `rank_range` and `where`.
+//! Kernels also have `kinds`, the vertices of their graph.
 
 use hedgerow::{Condition, Direction, EdgeDirection, EdgeSelection, KindId, Label, PropertyType, Schema};
 use pyo3::exceptions::PyTypeError;
@@ -14,7 +14,7 @@ use crate::handle::Origin;
 use crate::key::{shown, type_name};
 use crate::value::WEIGHT;
 
-/// The argument `label`: a name, or several.
+/// The argument `label`: one name or several.
 pub(crate) struct Labels(Vec<String>);
 
 impl<'py> FromPyObject<'_, 'py> for Labels {
@@ -25,7 +25,7 @@ impl<'py> FromPyObject<'_, 'py> for Labels {
     }
 }
 
-/// The argument `kinds`: a name, or several.
+/// The argument `kinds`: one name or several.
 pub(crate) struct VertexKinds(Vec<String>);
 
 impl<'py> FromPyObject<'_, 'py> for VertexKinds {
@@ -36,7 +36,7 @@ impl<'py> FromPyObject<'_, 'py> for VertexKinds {
     }
 }
 
-/// Reads a name, or several.
+/// Reads one name or several.
 fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(name) = object.cast::<PyString>() {
         return Ok(vec![name.to_str()?.to_owned()]);
@@ -51,13 +51,13 @@ fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String
         let name = name?;
         name.extract::<String>().map_err(|error| told(name.py(), error, |_| wrong(&name)))
     };
-    // The iterator's length is not estimated: PyO3 drops a Ctrl-C that comes in the Python code of the
-    // estimate.
+    // The length of the iterator is not estimated. The estimate runs Python code, and PyO3 drops a Ctrl-C
+    // that arrives in it.
     std::iter::from_fn(|| names.next()).map(name).collect()
 }
 
 impl Labels {
-    /// Returns the labels of these names, each once, in the order of their definition.
+    /// Returns the labels with these names, without repetition, in the order of their definition.
     pub(crate) fn find<'s>(&self, schema: &'s Schema) -> PyResult<Vec<&'s Label>> {
         if self.0.is_empty() {
             return Err(DataError::new_err("no label is named: name one, or take all"));
@@ -69,7 +69,7 @@ impl Labels {
         Ok(found)
     }
 
-    /// Returns the kind of vertices that all these labels state for the ends at which edges are read:
+    /// Returns the kind of vertices at which edges are read: the kind that all these labels state for their
     /// sources, destinations, or both.
     pub(crate) fn kind_at(&self, schema: &Schema, direction: Option<Direction>) -> Option<KindId> {
         let mut kinds = Vec::new();
@@ -91,7 +91,7 @@ impl Labels {
     }
 }
 
-/// The argument `rank_range`: the first rank, and the one behind the last.
+/// The argument `rank_range`: the first rank, and the rank after the last one.
 pub(crate) struct RankRange(Option<u64>, Option<u64>);
 
 impl<'py> FromPyObject<'_, 'py> for RankRange {
@@ -111,13 +111,13 @@ impl<'py> FromPyObject<'_, 'py> for RankRange {
     }
 }
 
-/// The edges that a read takes.
+/// The edges that a read takes, as a choice.
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub(crate) labels: Option<Labels>,
     pub(crate) direction: EdgeDirection,
     pub(crate) ranks: Option<RankRange>,
-    /// Conditions that an edge's properties must all meet, by the names of properties.
+    /// The conditions that an edge's properties must all meet, with the names of properties.
     pub(crate) conditions: Vec<(String, Condition)>,
     /// The property that is the weight of an edge.
     pub(crate) weight: Option<String>,
@@ -126,7 +126,7 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Returns the choice of the edges along their direction.
+    /// Returns the choice of edges without restriction to kinds of vertices.
     pub(crate) fn new(
         origin: &Origin,
         schema: &Schema,
@@ -139,7 +139,7 @@ impl Chosen {
         Ok(Chosen { labels, ranks, conditions, ..Chosen::default() })
     }
 
-    /// Returns the choice with the vertices of these kinds, if some are named.
+    /// Returns the choice restricted to vertices of these kinds, if kinds are named.
     pub(crate) fn in_kinds(self, schema: &Schema, kinds: Option<VertexKinds>) -> PyResult<Chosen> {
         let id = |name: &String| schema.find_kind(name).map_err(raise);
         let kinds = kinds.map(|VertexKinds(names)| names.iter().map(id).collect()).transpose()?;
@@ -150,8 +150,8 @@ impl Chosen {
         Chosen { direction, ..self }
     }
 
-    /// Returns the label and the direction of a read of all edges of one label, or of all labels, in one
-    /// direction.
+    /// Returns the label and the direction of a read in one direction that takes all edges of one label, or
+    /// of all labels.
     pub(crate) fn plain(&self) -> Option<(Option<&str>, Direction)> {
         let direction = self.one_way()?;
         let all = self.ranks.is_none() && self.conditions.is_empty();
@@ -162,7 +162,7 @@ impl Chosen {
         }
     }
 
-    /// Returns the direction, if it is not both.
+    /// Returns the direction, unless it is both.
     pub(crate) fn one_way(&self) -> Option<Direction> {
         match self.direction {
             EdgeDirection::Out => Some(Direction::Out),
@@ -171,12 +171,12 @@ impl Chosen {
         }
     }
 
-    /// True if the read takes edges of a label.
+    /// True if the read takes edges of the label.
     pub(crate) fn names(&self, label: &str) -> bool {
         self.labels.as_ref().is_none_or(|Labels(labels)| labels.iter().any(|name| name == label))
     }
 
-    /// True if the read takes edges of a rank.
+    /// True if the read takes edges with the rank.
     pub(crate) fn has_rank(&self, rank: u64) -> bool {
         let Some(RankRange(first, stop)) = self.ranks else { return true };
         first.is_none_or(|first| first <= rank) && stop.is_none_or(|stop| rank < stop)
@@ -206,7 +206,8 @@ impl Chosen {
     }
 }
 
-/// Returns the type of a property, in the first of the labels that has it; without labels it looks in all.
+/// Returns the type of a property in the first of `labels` that has it. Without labels, all labels are
+/// searched.
 fn type_of(schema: &Schema, labels: Option<&Labels>, weighted: bool, name: &str) -> Option<PropertyType> {
     let is_meant = |label: &&Label| match labels {
         None => true,
@@ -219,7 +220,7 @@ fn type_of(schema: &Schema, labels: Option<&Labels>, weighted: bool, name: &str)
     })
 }
 
-/// Reads the argument `direction` of calls that accept both directions at once.
+/// Reads the argument `direction` of a call that accepts `"both"`.
 pub(crate) fn direction(text: &str) -> PyResult<EdgeDirection> {
     match text {
         "out" => Ok(EdgeDirection::Out),

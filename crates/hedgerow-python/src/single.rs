@@ -1,4 +1,4 @@
-//! Single edges: calls of `Database` that are a transaction each.
+//! Single edges: calls of `Database` that are one transaction each.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -9,11 +9,11 @@ use crate::schema::Label;
 
 #[pymethods]
 impl Database {
-    /// Make sure that an edge exists, with its endpoints, in a transaction of its own. The call reads
-    /// nothing, so it conflicts with no other transaction.
+    /// Make sure that an edge and its endpoints exist, as a separate transaction. The call reads nothing, so
+    /// it conflicts with no other transaction.
     ///
-    /// Weight and properties of an existing edge are replaced. Labels and properties that are new are
-    /// defined; the first value of a property fixes its type.
+    /// Weight and properties of an existing edge are replaced. New labels and properties are defined; the
+    /// first value of a property determines its type.
     ///
     /// Parameters
     /// ----------
@@ -60,9 +60,9 @@ impl Database {
         })
     }
 
-    /// Insert one edge in a transaction of its own, and its endpoints if absent.
+    /// Insert one edge, and its endpoints if absent, as a separate transaction.
     ///
-    /// The fastest way to write single edges. An existing edge stays as it is.
+    /// This is the fastest way to write single edges. An existing edge is not changed.
     ///
     /// Parameters
     /// ----------
@@ -107,7 +107,7 @@ impl Database {
         })
     }
 
-    /// Remove one edge in a transaction of its own.
+    /// Remove one edge, as a separate transaction.
     ///
     /// Parameters
     /// ----------

@@ -19,10 +19,10 @@ use crate::value::to_dict;
 
 /// The graph as of one timestamp: exactly the commits up to it. Made by ``Database.snapshot``.
 ///
-/// It and writers never wait for each other. Its versions stay in memory while it is open: use it as a
-/// context manager, or close it. It stays readable when the store closes. Any thread may call any method.
-/// Ctrl-C ends a kernel (``bfs``, ``pagerank``, ``sssp``, ``triangle_count``, ``wcc``, ``run``) within 100
-/// milliseconds.
+/// A snapshot and writers never wait for each other. While it is open, its versions stay in memory, so use it
+/// as a context manager, or close it. It stays readable after the store is closed. Any thread may call any
+/// method. Ctrl-C ends a kernel (``bfs``, ``pagerank``, ``sssp``, ``triangle_count``, ``wcc``, ``run``)
+/// within 100 milliseconds.
 ///
 /// Examples
 /// --------
@@ -35,7 +35,7 @@ use crate::value::to_dict;
 /// (3, 3, [1, 2])
 #[pyclass(frozen, weakref, module = "hedgerow")]
 pub(crate) struct Snapshot {
-    /// The origin, not the store: a snapshot that was closed keeps nothing of it.
+    /// The origin instead of the store, so that a closed snapshot keeps nothing of the store alive.
     pub(crate) handle: Origin,
     reading: Mutex<Option<Arc<Reading>>>,
 }
@@ -116,7 +116,7 @@ impl Kinds for Snapshot {
 }
 
 impl Drop for Snapshot {
-    /// Leaves the state of the parent alone in a forked child.
+    /// Does nothing in a forked child, where the state is the parent's.
     fn drop(&mut self) {
         if self.handle.is_forked() {
             std::mem::forget(own(&mut self.reading).take());
@@ -158,7 +158,7 @@ impl Snapshot {
         py.detach(|| reading.snapshot.edge_count_of(&*label)).map_err(raise)
     }
 
-    /// The names of the labels as of this snapshot, the default one, ``""``, first.
+    /// The names of the labels as of this snapshot. The first one is ``""``, the default label.
     fn labels(&self) -> PyResult<Vec<String>> {
         Ok(schema::names(&self.reading()?.snapshot.schema()))
     }
@@ -181,7 +181,7 @@ impl Snapshot {
     /// label : str, optional
     ///     The label of the edge; any label if not given. ``""`` is the default one.
     /// rank : int, optional
-    ///     Its rank; any rank if not given.
+    ///     The rank of the edge; any rank if not given.
     ///
     /// Raises
     /// ------
@@ -208,12 +208,13 @@ impl Snapshot {
     /// label : str, optional
     ///     The label of the edge; the default one, ``""``, if not given.
     /// rank : int, optional
-    ///     Its rank: a ``multi`` label needs it, others have none.
+    ///     The rank of the edge: required for a ``multi`` label; edges of other labels have none.
     ///
     /// Returns
     /// -------
     /// dict or None
-    ///     Timestamps are ``datetime`` objects in UTC. In a weighted graph the weight is among them.
+    ///     Values by property name. Timestamps are ``datetime`` objects in UTC. In a weighted graph the
+    ///     weight is included.
     ///
     /// Raises
     /// ------
@@ -251,35 +252,36 @@ impl Snapshot {
         self.reading()?.snapshot.weight(src.as_ref(), dst.as_ref()).map_err(raise)
     }
 
-    /// The neighbors of a vertex, sorted, with one entry for each edge: a neighbor with several edges, of
-    /// several labels or ranks, is repeated.
+    /// The neighbors of a vertex, sorted, with one entry for each edge. A neighbor is repeated if there are
+    /// edges with several labels or ranks to it.
     ///
     /// Parameters
     /// ----------
     /// key : int or str
     ///     A vertex id.
     /// direction : {"out", "in", "both"}
-    ///     Along the edges, against them or both ways; the same in an undirected graph. Both ways an edge is
-    ///     still one, a self-loop too.
+    ///     Along the edges, against them or both ways; in an undirected graph these are the same. An edge
+    ///     that is found both ways, as a self-loop is, counts once.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// ranks, properties, labels : bool
-    ///     Return tuples of the neighbor and the requested parts: label, rank, dictionary of properties.
-    ///     Edges to one neighbor come in the order in which their labels were defined, then by rank.
+    ///     Return tuples of the neighbor and the requested attributes, in the order label, rank, dictionary
+    ///     of properties. Edges to the same neighbor are sorted by the definition of their labels, then by
+    ///     rank.
     /// rank_range : (int or None, int or None), optional
-    ///     The first rank and the one behind the last: edges of these ranks alone. Edges of labels that are
-    ///     not ``multi`` have rank 0.
+    ///     The first rank, and the rank after the last one: only edges with these ranks. Edges of labels that
+    ///     are not ``multi`` have rank 0.
     /// where : (str, str, value) or sequence of such tuples, optional
-    ///     A property, a comparison and a value: only edges that meet this condition; of several conditions
-    ///     an edge must meet all. The comparison is one of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``;
-    ///     ``"in"`` with a sequence of values, at most 2**20; ``"prefix"`` with the beginning of a ``str`` or
-    ///     ``bytes``; ``"is"`` or ``"is not"`` with ``None``. An edge without a value passes only
-    ///     ``(property, "is", None)``, and so does an edge of a label without the property. A time may be a
+    ///     A property, a comparison and a value: only edges that meet this condition. With several
+    ///     conditions, an edge must meet all of them. The comparison is one of ``==``, ``!=``, ``<``, ``<=``,
+    ///     ``>``, ``>=``; ``"in"`` with a sequence of values, at most 2**20; ``"prefix"`` with the beginning
+    ///     of a ``str`` or ``bytes``; ``"is"`` or ``"is not"`` with ``None``. An edge without a value, or of
+    ///     a label without the property, passes only ``(property, "is", None)``. A time may be a
     ///     ``datetime``, a ``date`` or a text in ISO 8601; without a zone it is in UTC.
     ///
     /// limit : int, optional
-    ///     Return only the first edges of the list, at most this many. The call compares the key of each
-    ///     neighbor, since lists are kept in another order. It takes time and memory for the returned edges,
+    ///     Return at most this many edges, the first ones of the list. The call compares the key of each
+    ///     neighbor, since stored lists have another order. It takes time and memory for the returned edges,
     ///     and reads no other edge's properties.
     ///
     /// Returns
@@ -294,8 +296,8 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     None of the labels has the property, the property has another type than the value, or the value is
-    ///     None or NaN, which equal nothing.
+    ///     None of the labels has the property; or its type differs from the value's; or the value is None or
+    ///     NaN, which equal nothing.
     ///
     /// Examples
     /// --------
@@ -339,7 +341,7 @@ impl Snapshot {
     /// key : int or str
     ///     A vertex id.
     /// direction : {"out", "in", "both"}
-    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    ///     Along the edges, against them or both ways; in an undirected graph these are the same.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// rank_range, where : optional
@@ -352,7 +354,7 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     None of the labels has the property, or it has another type than the value.
+    ///     None of the labels has the property, or its type differs from the value's.
     #[pyo3(signature = (key, direction="out", *, label=None, rank_range=None, r#where=None))]
     fn degree(
         &self,
@@ -387,7 +389,7 @@ impl Snapshot {
         self.reading()?.ids(py)
     }
 
-    /// All edges of all labels, or of some; in an undirected graph each edge once.
+    /// All edges of all labels, or of some labels. In an undirected graph each edge is returned once.
     ///
     /// Parameters
     /// ----------
@@ -399,9 +401,9 @@ impl Snapshot {
     /// Returns
     /// -------
     /// Edges
-    ///     Arrays ``src``, ``dst`` and ``weights``, the last ``None`` where none of the labels has weights;
-    ///     and, where labels are defined, ``labels`` and ``ranks``. Label after label, in the order of their
-    ///     definition.
+    ///     Arrays ``src``, ``dst`` and ``weights``, which is ``None`` if none of the labels has weights. If
+    ///     labels are defined, also ``labels`` and ``ranks``. Edges are sorted by the definition of their
+    ///     labels.
     ///
     /// Raises
     /// ------
@@ -429,16 +431,17 @@ impl Snapshot {
         self.reading()?.edges(py, self.handle.config.weighted, &chosen)
     }
 
-    /// All edges of a label, or of several, with ranks and properties; in an undirected graph each edge once.
+    /// All edges of one label or several, with ranks and properties. In an undirected graph each edge is
+    /// returned once.
     ///
     /// Parameters
     /// ----------
     /// label : str or sequence of str, optional
-    ///     The label, or several, whose edges come label after label; ``""`` is the default one. If not
-    ///     given, the label of all edges.
+    ///     The label, or several, whose edges are returned label after label; ``""`` is the default one. If
+    ///     not given, the label of all edges.
     /// properties : sequence of str, optional
-    ///     The properties to return; all if not given. In a weighted graph ``"weight"`` is one of the default
-    ///     label. An edge of a label without one of them has no value of it.
+    ///     The properties to return; all if not given. In a weighted graph the default label has the property
+    ///     ``"weight"``. If the label of an edge lacks a property, the edge has no value of it.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     ///
@@ -449,9 +452,9 @@ impl Snapshot {
     /// Raises
     /// ------
     /// ProgrammingError
-    ///     There is no such label; or none is given and edges have several labels.
+    ///     There is no such label; or no label is given, and edges have several labels.
     /// DataError
-    ///     The label has no such property, or it is of several types.
+    ///     No label has such a property, or its types in several labels differ.
     #[pyo3(signature = (label=None, *, properties=None, rank_range=None, r#where=None))]
     fn edge_table(
         &self,
@@ -471,7 +474,8 @@ impl Snapshot {
     /// Returns
     /// -------
     /// VertexResult
-    ///     Values are a masked array; for text and bytes, an array of objects with None.
+    ///     Its values are a masked array; for text and bytes, an array of objects in which a missing value is
+    ///     None.
     ///
     /// Raises
     /// ------
@@ -491,7 +495,7 @@ impl Snapshot {
         self.reading()?.vertex_property(py, name)
     }
 
-    /// Release the memory that the snapshot keeps. Closing again does nothing.
+    /// Release the memory that the snapshot keeps. A second close does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.check_process()?;
         let reading = lock(&self.reading).take();
@@ -513,7 +517,7 @@ impl Snapshot {
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<bool> {
-        // A forked child that leaves the block has nothing to close.
+        // In a forked child there is nothing to close when the block ends.
         if !self.handle.is_forked() {
             self.close(py)?;
         }

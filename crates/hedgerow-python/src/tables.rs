@@ -28,14 +28,14 @@ impl Snapshot {
         Ok(Wanted { keys, kind, chosen, missing })
     }
 
-    /// Returns the kind of vertices at which edges are read, and the type of its keys: the kind that is
-    /// named, or else the one that the labels state for that direction, if they state one.
+    /// Returns the kind of the vertices at which edges are read, and the type of its keys. It is the named
+    /// kind, or else the kind that the labels state for this direction, or else the default one.
     pub(crate) fn kind_at(&self, chosen: &Chosen, kind: Option<&str>) -> PyResult<(KindId, KeyKind)> {
         let schema = self.kind_schema()?;
         let kind = match (kind, &chosen.labels) {
             (Some(kind), _) => schema.find_kind(kind).map_err(raise)?,
             (None, Some(labels)) => {
-                // Undirected edges are read at both ends.
+                // An undirected edge is read at both ends.
                 let direction = chosen.one_way().filter(|_| self.handle.config.directed);
                 labels.kind_at(&schema, direction).unwrap_or_default()
             }
@@ -54,14 +54,14 @@ impl Snapshot {
     /// keys : array_like
     ///     Vertex ids, like in ``add_edges``.
     /// direction : {"out", "in", "both"}
-    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    ///     Along the edges, against them or both ways; in an undirected graph these are the same.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     /// kind : str, optional
-    ///     The kind of the vertices; if not given, the one that the labels state, or else the default one. An
-    ///     id that is a pair names its own.
+    ///     The kind of the vertices; if not given, the kind that the labels state, or else the default kind.
+    ///     An id that is a pair states its own kind.
     /// missing : {"raise", "empty"}
     ///     The answer for a key that names no vertex: an error, or 0.
     ///
@@ -77,7 +77,7 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     A key is of another type than the keys of the graph.
+    ///     The type of a key differs from the graph's keys.
     ///
     /// Examples
     /// --------
@@ -126,7 +126,7 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     The columns differ in length, or a key is of another type than the keys of the graph.
+    ///     The columns differ in length, or the type of a key differs from the graph's keys.
     ///
     /// Examples
     /// --------
@@ -167,14 +167,14 @@ impl Snapshot {
     /// keys : array_like
     ///     Vertex ids, like in ``add_edges``.
     /// direction : {"out", "in", "both"}
-    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    ///     Along the edges, against them or both ways; in an undirected graph these are the same.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     /// kind : str, optional
-    ///     The kind of the vertices; if not given, the one that the labels state, or else the default one. An
-    ///     id that is a pair names its own.
+    ///     The kind of the vertices; if not given, the kind that the labels state, or else the default kind.
+    ///     An id that is a pair states its own kind.
     /// missing : {"raise", "empty"}
     ///     The answer for a key that names no vertex: an error, or an empty list.
     ///
@@ -190,7 +190,7 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     A key is of another type than the keys of the graph.
+    ///     The type of a key differs from the graph's keys.
     ///
     /// Examples
     /// --------
@@ -220,24 +220,25 @@ impl Snapshot {
         reading.neighbors_of(py, wanted)
     }
 
-    /// All edges of a label as compressed rows, a row for each vertex: arrays in the form that other
-    /// libraries take. If the label states the kinds of its ends, vertices of other kinds have no row.
+    /// All edges of a label as compressed rows, a row for each vertex, in arrays that other libraries can
+    /// use. If the label states the kinds of its ends, vertices of other kinds have no row.
     ///
-    /// The arrays are read-only. Equal calls for one timestamp get the same arrays, as long as they are in
-    /// use.
+    /// The arrays are read-only. While they are in use, an equal call for the same timestamp returns the same
+    /// arrays.
     ///
     /// Parameters
     /// ----------
     /// label : str, optional
     ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
     /// direction : {"out", "in"}
-    ///     Along the edges or against them; the same in an undirected graph, where each edge is in the rows
-    ///     of both ends.
+    ///     Along the edges or against them. In an undirected graph these are the same, and each edge is in
+    ///     the rows of both ends.
     /// weight : str, optional
-    ///     The property that is the weight of an edge; if not given, the weights of the label: the graph's,
-    ///     or its property ``weight``.
+    ///     The property with the weight of an edge; if not given, the graph's weights, or for a label its
+    ///     property ``weight``.
     /// order : {"id", "key"}
-    ///     The order of rows: that of ``vertices()``, which is the quickest, or by ascending key.
+    ///     The order of rows: ``"id"`` is the order of ``vertices()``, and the fastest; ``"key"`` is by
+    ///     ascending key.
     ///
     /// Returns
     /// -------
@@ -246,9 +247,9 @@ impl Snapshot {
     /// Raises
     /// ------
     /// ProgrammingError
-    ///     There is no such label; or none is given and edges have several labels.
+    ///     There is no such label; or no label is given, and edges have several labels.
     /// DataError
-    ///     The property holds no numbers, or an edge has no value of it.
+    ///     The property is not numeric, or an edge has no value of it.
     ///
     /// Examples
     /// --------

@@ -9,7 +9,7 @@ use crate::handle::Handle;
 
 /// A submitted transaction. Made by ``Transaction.submit``.
 ///
-/// Dropping it loses nothing: the transaction becomes durable and visible all the same.
+/// The transaction becomes durable and visible even if the ticket is dropped.
 ///
 /// Examples
 /// --------
@@ -27,7 +27,7 @@ use crate::handle::Handle;
 #[pyclass(frozen, weakref, module = "hedgerow")]
 pub(crate) struct Ticket {
     ticket: hedgerow::Ticket,
-    /// Dropped after the ticket, so that in a forked child the store is left alone.
+    /// This field is dropped after the ticket, so that a forked child does not touch the store.
     handle: Arc<Handle>,
 }
 
@@ -39,15 +39,15 @@ impl Ticket {
 
 #[pymethods]
 impl Ticket {
-    /// The place of the transaction in the order of commits.
+    /// The position of the transaction in the order of commits.
     #[getter]
     fn timestamp(&self) -> PyResult<u64> {
         self.handle.check_process()?;
         Ok(self.ticket.timestamp().0)
     }
 
-    /// True if the transaction is acknowledged: visible to every snapshot opened from now on, and as durable
-    /// as the store's durability mode promises. Never waits.
+    /// True if the transaction is acknowledged: every snapshot opened from now on sees it, and it is as
+    /// durable as the store's durability mode promises. Never waits.
     fn done(&self) -> PyResult<bool> {
         self.handle.check_process()?;
         Ok(self.ticket.is_done())
@@ -63,7 +63,7 @@ impl Ticket {
     /// Raises
     /// ------
     /// OutcomeUnknownError
-    ///     The log failed; the outcome is known only after the store is opened again.
+    ///     The log failed. Only opening the store again shows the outcome.
     fn wait(&self, py: Python<'_>) -> PyResult<u64> {
         self.handle.check_process()?;
         let ticket = self.ticket.clone();

@@ -1,4 +1,5 @@
-//! Times of NumPy, of any unit, as microseconds since 1970. A time that has no such number is refused.
+//! Conversion of NumPy's times of any unit to microseconds since 1970. A time that is no whole number of them
+//! is refused.
 
 use hedgerow::Value;
 use pyo3::prelude::*;
@@ -7,16 +8,16 @@ use crate::imports;
 
 const DAY: i128 = 86_400_000_000;
 
-/// The unit of a `datetime64`: a number of microseconds, parts of one, or steps of the calendar.
+/// The unit of a `datetime64`: microseconds, fractions of a microsecond, or months.
 pub(crate) enum Unit {
     Micros(i128),
-    /// A number `count` of the `per_micro` parts of a microsecond.
+    /// A unit of `count` fractions, of which a microsecond has `per_micro`.
     Parts {
         count: i128,
         per_micro: i128,
     },
     Months(i128),
-    /// No unit: of a type without one, whose only value is `NaT`.
+    /// No unit: the type states none, and its only value is `NaT`.
     None,
 }
 
@@ -44,7 +45,7 @@ impl Unit {
         })
     }
 
-    /// Returns the time `number` units after 1970, or the reason why it has no value here.
+    /// Returns the time that is `number` units after 1970, or the reason why it cannot be represented.
     pub(crate) fn value(&self, number: i64) -> Result<Value, &'static str> {
         if number == i64::MIN {
             return Ok(Value::Null);
@@ -68,10 +69,10 @@ impl Unit {
     }
 }
 
-/// Returns the days from 1970 to the first day of the month that is `months` months after January 1970.
+/// Returns the days from 1970 to the first day of the month `months` after January 1970.
 fn days_of_month(months: i128) -> i128 {
     let (year, month) = (1970 + months.div_euclid(12), months.rem_euclid(12));
-    // Years that begin in March have their leap day at the end.
+    // If years begin in March, the leap day is their last day.
     let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
     let days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     days + (153 * month + 2) / 5 - 719_468

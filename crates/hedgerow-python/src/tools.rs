@@ -10,9 +10,9 @@ use crate::open::read_size;
 use crate::pool::parallel;
 use crate::results::make;
 
-/// Make a new store from the readable parts of a damaged one, which stays as it is.
+/// Make a new store from the readable data of a damaged one, which is not changed.
 ///
-/// Every part with a right checksum is taken, also behind the damage. Data that later commits may have
+/// All data with a correct checksum is read, also after the damage. Data that a lost later commit may have
 /// changed counts as doubtful.
 ///
 /// Parameters
@@ -20,25 +20,27 @@ use crate::results::make;
 /// path : str or os.PathLike
 ///     The directory of the damaged store. It must not be open for writing.
 /// into : str or os.PathLike
-///     The directory of the new store, which must not exist or be empty, nor lie in that of the damaged one.
+///     The directory of the new store. It must not exist or be empty, and must not be inside the damaged
+///     store's directory.
 /// memory_limit : int or str, optional
-///     The memory to work in, in bytes or like ``"8GiB"``, 16 MiB at least; the rest goes to temporary files
-///     at `into`. If not given, half of the memory of the machine, or of the control group of the process.
+///     The memory for the salvage, in bytes or like ``"8GiB"``, at least 16 MiB. Data that does not fit is
+///     written to temporary files in `into`. The default is half of the memory of the machine, or of the
+///     control group of the process.
 ///
 /// Returns
 /// -------
 /// SalvageReport
-///     Its ``losses`` name lost data, and are empty if there is none; its ``damages`` name damage without
-///     loss.
+///     Its ``losses`` describe lost data, and are empty if nothing was lost. Its ``damages`` describe damage
+///     without loss.
 ///
 /// Raises
 /// ------
 /// LockedError
 ///     The store is open.
 /// DataError
-///     There is something at `into`, or it lies in the directory of the store.
+///     `into` exists and is not an empty directory, or it is inside the directory of the store.
 /// OperationalError
-///     There is no file of a store, or the new store cannot be written.
+///     The directory has no file of a store, or the new store cannot be written.
 #[pyfunction]
 #[pyo3(signature = (path, into, *, memory_limit=None))]
 pub(crate) fn salvage(

@@ -27,16 +27,16 @@ enum State {
     Active(Box<WriteTxn>),
     /// Used by a call that released the interpreter lock.
     Busy,
-    /// Like `Busy`, but the call rolls it back: the block of the transaction has raised meanwhile.
+    /// Used as in `Busy`, but the call will roll it back: the block of the transaction has raised.
     Abandoned,
-    /// Ended, with the way in which it ended.
+    /// Ended; the text states how.
     Done(&'static str),
 }
 
 /// A write transaction. Made by ``Database.write`` and ``Database.transact``.
 ///
-/// It gathers operations, reads its own writes over one snapshot, and takes effect wholly at its commit or
-/// not at all. One thread may use it at a time: a second one gets ``ProgrammingError``.
+/// It gathers operations. Its reads see its own writes and one snapshot. Its commit takes effect wholly or
+/// not at all. Only one thread may use it at a time; a second thread gets ``ProgrammingError``.
 ///
 /// Examples
 /// --------
@@ -61,7 +61,7 @@ impl Transaction {
         Transaction { handle: handle.clone(), state: Mutex::new(State::Active(Box::new(txn))) }
     }
 
-    /// Runs `f` on the active transaction. Nothing in `f` may run Python code.
+    /// Runs `f` on the active transaction. `f` must not run Python code.
     fn with<T>(&self, f: impl FnOnce(&mut WriteTxn) -> hedgerow::Result<T>) -> PyResult<T> {
         self.handle.check_usable()?;
         let outcome = match &mut *lock(&self.state) {
@@ -69,14 +69,14 @@ impl Transaction {
             State::Busy | State::Abandoned => Err(None),
             State::Done(how) => Err(Some(*how)),
         };
-        // The lock is free here: making an exception may run Python code.
+        // The lock is released before this: making an exception may run Python code.
         match outcome {
             Ok(result) => result.map_err(raise),
             Err(how) => Err(refused(how)),
         }
     }
 
-    /// Takes the active transaction and leaves `next`.
+    /// Takes the active transaction, and sets the state to `next`.
     fn take(&self, next: State) -> PyResult<Box<WriteTxn>> {
         let outcome = {
             let mut state = lock(&self.state);
@@ -113,7 +113,7 @@ impl Transaction {
         &self.handle
     }
 
-    /// Runs `f`, which adds many operations, without the interpreter lock; rolls back if `f` fails.
+    /// Runs `f`, which adds many operations, without the interpreter lock. Rolls back if `f` fails.
     pub(crate) fn bulk<T: Send>(
         &self,
         py: Python<'_>,
@@ -137,7 +137,7 @@ impl Transaction {
         Key::read(self.handle.config.keys, &*self.handle, object)
     }
 
-    /// Rolls the transaction back: now or, if another thread uses it, when that thread's call ends.
+    /// Rolls the transaction back: immediately, or at the end of another thread's call that uses it.
     fn abandon(&self, py: Python<'_>) {
         let mut state = lock(&self.state);
         let next = match &*state {
@@ -163,7 +163,7 @@ fn refused(how: Option<&'static str>) -> PyErr {
 }
 
 impl Drop for Transaction {
-    /// Leaves the state of the parent alone in a forked child.
+    /// Does nothing in a forked child, where the state is the parent's.
     fn drop(&mut self) {
         let state = std::mem::replace(own(&mut self.state), State::Busy);
         if self.handle.is_forked() {
@@ -176,26 +176,27 @@ impl Drop for Transaction {
 
 #[pymethods]
 impl Transaction {
-    /// Make sure that an edge exists, with its endpoints. The call reads nothing, so it conflicts with no
-    /// other transaction.
+    /// Make sure that an edge and its endpoints exist. The call reads nothing, so it conflicts with no other
+    /// transaction.
     ///
-    /// Weight and properties of an existing edge are replaced. Labels and properties that are new are
-    /// defined; the first value of a property fixes its type.
+    /// Weight and properties of an existing edge are replaced. New labels and properties are defined; the
+    /// first value of a property determines its type.
     ///
     /// Parameters
     /// ----------
     /// src, dst : int or str
     ///     Vertex ids, of the graph's type.
     /// weight : float, optional
-    ///     For a weighted graph; 1 if not given. With a label, its property ``weight``.
+    ///     The weight in a weighted graph; 1 if not given. With a label, the label's property ``weight``.
     /// label : str, optional
-    ///     The kind of edge; the default label, ``""``, if not given. Each label has edges of its own.
+    ///     The class of the edge; the default label, ``""``, if not given. Each label has its own edges.
     /// rank : int, optional
-    ///     Distinguishes parallel edges of a ``multi`` label: such a label needs it, others have none.
+    ///     Distinguishes edges of a ``multi`` label between the same vertices: required for such a label;
+    ///     edges of other labels have none.
     /// properties : mapping, optional
     ///     Values by name: None, bool, int, float, str, bytes or datetime with a time zone, and NumPy's
-    ///     scalars of these kinds. An int is taken for a float where the property holds floats, if a float
-    ///     equals it. None, ``NaT`` and ``pandas.NA`` are no value.
+    ///     scalars of these kinds. For a property of floats, an int becomes a float if a float equals it.
+    ///     None, ``NaT`` and ``pandas.NA`` mean no value.
     /// **named
     ///     Further properties.
     ///
@@ -231,7 +232,8 @@ impl Transaction {
         })
     }
 
-    /// Make sure that an edge exists: ``put_edge`` with the arguments in the order of a graph of many labels.
+    /// Make sure that an edge exists: ``put_edge`` with an order of arguments that is convenient for many
+    /// labels.
     ///
     /// Examples
     /// --------
@@ -258,14 +260,14 @@ impl Transaction {
         self.put_edge(src, dst, weight, label, rank, properties, named)
     }
 
-    /// Insert an edge, with its endpoints, unless it exists. An existing edge stays as it is.
+    /// Insert an edge, and its endpoints if absent. An existing edge is not changed.
     ///
     /// Parameters
     /// ----------
     /// src, dst : int or str
     ///     Vertex ids, of the graph's type.
     /// weight : float, optional
-    ///     For a weighted graph; 1 if not given. With a label, its property ``weight``.
+    ///     The weight in a weighted graph; 1 if not given. With a label, the label's property ``weight``.
     /// label, rank, properties, **named
     ///     Like in ``put_edge``.
     ///
@@ -299,7 +301,8 @@ impl Transaction {
         })
     }
 
-    /// Set properties of an existing edge and leave its others as they are; None removes one.
+    /// Set properties of an existing edge, without changing its other properties. The value None removes a
+    /// property.
     ///
     /// Parameters
     /// ----------
@@ -346,7 +349,7 @@ impl Transaction {
     /// Returns
     /// -------
     /// bool
-    ///     True if it existed: removing an absent edge is not an error.
+    ///     True if the edge existed. Removing an absent edge is no error.
     #[pyo3(signature = (src, dst, *, label=None, rank=None))]
     fn remove_edge(
         &self,
@@ -362,7 +365,7 @@ impl Transaction {
         })
     }
 
-    /// Insert a vertex unless it exists, and give it exactly these properties. Reads nothing.
+    /// Insert a vertex unless it exists, and give it exactly these properties. The call reads nothing.
     ///
     /// Parameters
     /// ----------
@@ -395,7 +398,8 @@ impl Transaction {
         self.with(|txn| txn.put_vertex_with(key.as_ref(), cells))
     }
 
-    /// Set properties of an existing vertex and leave its others as they are; None removes one.
+    /// Set properties of an existing vertex, without changing its other properties. The value None removes a
+    /// property.
     ///
     /// Parameters
     /// ----------
@@ -440,27 +444,29 @@ impl Transaction {
         self.with(|txn| txn.remove_vertex(key.as_ref()))
     }
 
-    /// Remove at most ``most`` edges of a vertex, of all labels and in both directions. A vertex with more
-    /// edges than one transaction may change is emptied by several transactions, and removed by the last.
+    /// Remove at most ``most`` edges of a vertex, of all labels and in both directions. If a vertex has more
+    /// edges than one transaction may change, several transactions can remove the edges, and the last one the
+    /// vertex.
     ///
     /// Parameters
     /// ----------
     /// key : int or str
     ///     A vertex id. A vertex that does not exist has no edges.
     /// most : int
-    ///     The most edges to remove, at least 0. Each counts as an operation.
+    ///     The maximal number of edges to remove, at least 0. Each one counts as an operation.
     ///
     /// Returns
     /// -------
     /// tuple of (int, int)
-    ///     The numbers of edges removed and of those left at the vertex; a self-loop counts once.
+    ///     The number of edges removed, and the number of edges that the vertex still has; a self-loop counts
+    ///     once.
     ///
     /// Raises
     /// ------
     /// DataError
     ///     ``most`` is negative.
     /// OutOfMemoryError
-    ///     More edges than a transaction may change under the memory limit; none was removed.
+    ///     There are more edges than a transaction may change under the memory limit. No edge was removed.
     fn remove_edges_of(&self, key: &Bound<'_, PyAny>, most: i64) -> PyResult<(usize, usize)> {
         let key = self.key(key)?;
         let most = usize::try_from(most)
@@ -476,7 +482,7 @@ impl Transaction {
     /// src, dst : array_like
     ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids.
     /// weights : array_like of float, optional
-    ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
+    ///     The weights in a weighted graph; 1 if not given. The weight of an existing edge is replaced.
     /// label, ranks, properties, on_conflict
     ///     Like in ``Database.add_edges``.
     ///
@@ -488,9 +494,9 @@ impl Transaction {
     /// Raises
     /// ------
     /// DataError
-    ///     An id that is negative or missing, a weight that is not a number, a value that no property can
-    ///     hold exactly, arrays of other shapes; the message names the position.
-    ///     Nothing was added. If there are more operations than a transaction may hold, it is rolled back.
+    ///     An id is negative or missing, a weight is not a number, no property can hold a value exactly, or
+    ///     arrays have unequal shapes; the message names the position. Nothing was added. A transaction with
+    ///     more operations than permitted is rolled back.
     #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None, on_conflict="replace"))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn add_edges(
@@ -533,7 +539,7 @@ impl Transaction {
     /// label : str, optional
     ///     The label of the edge; any label if not given. ``""`` is the default one.
     /// rank : int, optional
-    ///     Its rank; any rank if not given.
+    ///     The rank of the edge; any rank if not given.
     ///
     /// Raises
     /// ------
@@ -560,7 +566,7 @@ impl Transaction {
     /// label : str, optional
     ///     The label of the edge; the default one, ``""``, if not given.
     /// rank : int, optional
-    ///     Its rank: a ``multi`` label needs it, others have none.
+    ///     The rank of the edge: required for a ``multi`` label; edges of other labels have none.
     #[pyo3(signature = (src, dst, *, label=None, rank=None))]
     fn edge_properties<'py>(
         &self,
@@ -593,20 +599,20 @@ impl Transaction {
         self.with(|txn| txn.weight(src.as_ref(), dst.as_ref()))
     }
 
-    /// The neighbors of a vertex, sorted, with one entry for each edge: a neighbor with several edges, of
-    /// several labels or ranks, is repeated.
+    /// The neighbors of a vertex, sorted, with one entry for each edge. A neighbor is repeated if there are
+    /// edges with several labels or ranks to it.
     ///
     /// Parameters
     /// ----------
     /// key : int or str
     ///     A vertex id.
     /// direction : {"out", "in"}
-    ///     Along the edges or against them; the same in an undirected graph.
+    ///     Along the edges or against them; in an undirected graph these are the same.
     /// label : str, optional
     ///     The label of the edges; all labels if not given. ``""`` is the default one.
     /// ranks, labels : bool
-    ///     Return tuples of the neighbor and the requested parts: label, rank. Edges to one neighbor come in
-    ///     the order in which their labels were defined, then by rank.
+    ///     Return tuples of the neighbor and the requested attributes, in the order label, rank. Edges to the
+    ///     same neighbor are sorted by the definition of their labels, then by rank.
     ///
     /// Raises
     /// ------
@@ -626,7 +632,7 @@ impl Transaction {
         labels: bool,
     ) -> PyResult<Vec<Py<PyAny>>> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
-        // The caller knows the name of its one label: any id will do.
+        // With one label the caller knows its name, so any id will do.
         let of_one = |(key, rank)| Neighbor::from((key, LabelId::DEFAULT, rank));
         let found: Option<Vec<Neighbor>> = self.with(|txn| {
             Ok(match label.as_deref() {
@@ -653,7 +659,7 @@ impl Transaction {
     /// key : int or str
     ///     A vertex id.
     /// direction : {"out", "in"}
-    ///     Along the edges or against them; the same in an undirected graph.
+    ///     Along the edges or against them; in an undirected graph these are the same.
     /// label : str, optional
     ///     The label of the edges; all labels if not given. ``""`` is the default one.
     ///
@@ -684,13 +690,15 @@ impl Transaction {
     /// Raises
     /// ------
     /// ConflictError
-    ///     Data that the transaction read was changed meanwhile. Run it again; ``Database.transact`` does.
+    ///     Another commit changed data that the transaction had read. Run the transaction again, as
+    ///     ``Database.transact`` does.
     /// IntegrityError
     ///     An edge lacks an endpoint and ``create_endpoints`` is false.
     /// DiskFullError
     ///     No space is left.
     /// OutcomeUnknownError
-    ///     The log failed; opening the store again shows the outcome. All other errors have no effect.
+    ///     The log failed. Only opening the store again shows the outcome. After any other error the commit
+    ///     has no effect.
     fn commit(&self, py: Python<'_>) -> PyResult<u64> {
         self.handle.check_usable()?;
         let txn = self.take(State::Busy)?;
@@ -700,10 +708,10 @@ impl Transaction {
         Ok(outcome.map_err(|error| raise_commit(&*self.handle, error))?.0)
     }
 
-    /// Commit without waiting for disk or for other committers' turn.
+    /// Commit without waiting for the disk or for other commits.
     ///
-    /// The transaction has its place in the order of commits when this returns. A snapshot, or a transaction
-    /// that reads, sees it once its ticket is done.
+    /// When the call returns, the transaction has its position in the order of commits. Snapshots and reading
+    /// transactions that begin after its ticket is done see it.
     ///
     /// Returns
     /// -------
@@ -751,12 +759,14 @@ impl Transaction {
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
         if self.handle.is_forked() {
-            // The parent ends the transaction. A child that leaves by an exception continues with that.
+            // Only the parent ends the transaction. A child that leaves the block by an exception continues
+            // with it.
             return if kind.is_none() { self.handle.check_process().map(|()| false) } else { Ok(false) };
         }
-        // The block may have ended the transaction itself.
+        // The code in the block may have ended the transaction already.
         if !matches!(*lock(&self.state), State::Done(_)) {
-            // A closed store refuses a commit before it takes the transaction: it is over all the same.
+            // A closed store refuses the commit before it takes the transaction. The transaction has ended
+            // nevertheless.
             let committed = if kind.is_none() { self.commit(py).map(drop) } else { Ok(()) };
             if !matches!(*lock(&self.state), State::Done(_)) {
                 self.abandon(py);

@@ -1,4 +1,4 @@
-//! Values of properties, from Python and back.
+//! Values of properties: the conversion from and to Python objects.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -18,7 +18,7 @@ use crate::imports;
 use crate::key::type_name;
 use crate::times::Unit;
 
-/// The property that holds the weight of an edge in a weighted graph.
+/// The property with the weight of an edge in a weighted graph.
 pub(crate) const WEIGHT: &str = "weight";
 
 /// Properties by name, read from Python.
@@ -33,7 +33,7 @@ pub(crate) enum Owner<'a> {
     Vertices(KindId),
 }
 
-/// The known types of properties, for the conversion of ints to floats.
+/// The known types of properties, by which ints are converted to floats.
 pub(crate) struct Types<'a> {
     schema: std::sync::Arc<Schema>,
     owner: Owner<'a>,
@@ -58,7 +58,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Reads the properties of one edge or vertex: those of a mapping, then the named ones.
+/// Reads the properties of one edge or vertex: first those of a mapping, then the keyword arguments.
 pub(crate) fn read_cells(
     handle: &Handle,
     owner: Owner<'_>,
@@ -73,7 +73,7 @@ pub(crate) fn read_cells(
     let _calling = py.map(calling);
     let types = Types::new(handle, owner)?;
     if let Some(mapping) = mapping {
-        // A cast to `PyMapping` would drop Ctrl-C: Python runs code to decide if a class is a mapping.
+        // A cast to `PyMapping` would drop Ctrl-C: to decide if a class is a mapping, Python runs code.
         let py = mapping.py();
         if !mapping.is_instance_of::<PyDict>() && !mapping.is_instance(&py.get_type::<PyMapping>())? {
             let found = type_name(mapping);
@@ -93,7 +93,7 @@ pub(crate) fn read_cells(
     Ok(cells)
 }
 
-/// Adds a property. One that is there already is refused: either value could be meant.
+/// Adds a property. A name that was already added is refused, since either value could be meant.
 pub(crate) fn add(cells: &mut Cells, name: String, value: Value) -> PyResult<()> {
     if cells.iter().any(|(known, _)| *known == name) {
         return Err(DataError::new_err(format!("property {name} is given twice")));
@@ -102,7 +102,7 @@ pub(crate) fn add(cells: &mut Cells, name: String, value: Value) -> PyResult<()>
     Ok(())
 }
 
-/// Returns the value of `object`, which messages call `name`; an int becomes a float if the property holds
+/// Returns the value of `object`, which messages call `name`. An int becomes a float for a property of
 /// floats.
 pub(crate) fn read(
     name: &dyn Display,
@@ -122,7 +122,7 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if object.is_none() {
         return Ok(Value::Null);
     }
-    // Before int: a bool is an int, too.
+    // This is before the case of int, because a bool is an int too.
     if let Ok(yes) = object.cast::<PyBool>() {
         return Ok(Value::Bool(yes.is_true()));
     }
@@ -167,22 +167,22 @@ fn read_scalar(name: &dyn Display, object: &Bound<'_, PyAny>, kind: &str) -> PyR
         let value = Unit::of(&object.getattr("dtype")?)?.value(number);
         return value.map(Some).map_err(|why| DataError::new_err(format!("{name} {why}")));
     }
-    // `item` would turn some spans of time into ints, and a record into bytes or a tuple.
+    // `item` would convert some time spans to ints, and a record to bytes or a tuple.
     if ["timedelta64", "void"].contains(&kind) || !object.is_instance(&numpy.getattr("generic")?)? {
         return Ok(None);
     }
     let item = object.call_method0("item")?;
-    // The `item` of a scalar without an equal in Python is the scalar itself.
+    // If Python has no equal type, the `item` of a scalar is the scalar itself.
     if item.is_instance(&numpy.getattr("generic")?)? {
         return Ok(None);
     }
     read_any(name, &item).map(Some)
 }
 
-/// The names of the types whose objects mean a missing value: of pandas, and of masked arrays.
+/// The names of the types whose objects mean a missing value, in pandas and in masked arrays.
 const MISSING: [&str; 3] = ["NAType", "NaTType", "MaskedConstant"];
 
-/// True if an object means a missing value, like None.
+/// True if an object means a missing value, as None does.
 pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> bool {
     MISSING.contains(&type_name(object).as_str())
 }
@@ -192,7 +192,7 @@ fn read_time(name: &dyn Display, time: &Bound<'_, PyDateTime>) -> PyResult<Value
     if time.call_method0("utcoffset")?.is_none() {
         return Err(DataError::new_err(format!("{name}: a datetime needs a time zone")));
     }
-    // Times of pandas have nanoseconds too.
+    // Times of pandas also have nanoseconds.
     let nanoseconds = time.getattr_opt("nanosecond")?;
     if nanoseconds.map(|n| n.is_truthy()).transpose()?.unwrap_or(false) {
         let why = "has parts of a microsecond, and times are kept in microseconds";
@@ -212,7 +212,7 @@ fn epoch(py: Python<'_>) -> PyResult<Bound<'_, PyDateTime>> {
     PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&*PyTzInfo::utc(py)?))
 }
 
-/// Returns a value as a Python object. A time beyond the years of `datetime` is a `numpy.datetime64`.
+/// Returns a value as a Python object. A time outside the years of `datetime` becomes a `numpy.datetime64`.
 pub(crate) fn to_object(py: Python<'_>, value: ValueRef<'_>) -> PyResult<Py<PyAny>> {
     Ok(match value {
         ValueRef::Null => py.None(),
@@ -284,7 +284,7 @@ pub(crate) fn read_types(
         let kind = read_type(&kind)?;
         types.push((name, kind));
     }
-    // In a deterministic order.
+    // The order is made deterministic.
     types.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(types)
 }

@@ -1,5 +1,5 @@
-//! Many vertices, or many existing edges, at once: `add_vertices`, `set_vertex_properties`,
-//! `remove_vertices`, `remove_edges` and `update_edges` of databases and transactions.
+//! Calls about many vertices or existing edges: `add_vertices`, `set_vertex_properties`, `remove_vertices`,
+//! `remove_edges` and `update_edges`, of databases and of transactions.
 
 use std::ops::{AddAssign, Range};
 
@@ -18,40 +18,40 @@ use crate::transaction::Transaction;
 impl Database {
     /// Add many vertices of one kind with their properties, in batches.
     ///
-    /// Each batch is a transaction: if the store fails in between, the batches before it stay. Arguments are
-    /// checked before anything is written.
+    /// Each batch is a transaction: if a batch fails, the earlier batches stay. Arguments are checked before
+    /// anything is written.
     ///
     /// Parameters
     /// ----------
     /// keys : array_like
-    ///     Vertex ids among those of their kind: a NumPy array, a list, or a column of Arrow, pandas or
-    ///     Polars; or pairs of the kind and the id, a result or a table of vertices.
+    ///     Vertex ids of one kind: a NumPy array, a list, or a column of Arrow, pandas or Polars; or pairs of
+    ///     the kind and the id; or a result or a table of vertices.
     /// kind : str, optional
-    ///     The kind; if not given, that of the pairs, or else the default one.
+    ///     The kind; if not given, the kind of the pairs, or else the default one.
     /// properties : mapping or data frame, optional
-    ///     Columns by name, each as long as ``keys``; a missing value is no property. A value alone is one
-    ///     for each vertex.
+    ///     Columns by name, each with the length of ``keys``; for a missing value no property is set. A
+    ///     single value instead of a column applies to each vertex.
     /// duplicates : {"raise", "first", "last"}
-    ///     The row that counts if an id is repeated in the call.
+    ///     The row that is used if an id is repeated in the call.
     /// on_conflict : {"merge", "replace", "skip", "raise"}
-    ///     The treatment of a vertex that exists: set the properties that its row has, replace all by those
-    ///     of the row, leave the vertex as it is, or refuse the call. ``"replace"`` reads nothing, and is the
-    ///     fastest, as is ``"merge"`` if rows have a value of every property of the kind; the others read if
-    ///     each vertex exists.
+    ///     The treatment of an existing vertex: set the properties that its row has, replace all its
+    ///     properties with the row's, leave it unchanged, or refuse the call. ``"replace"`` reads nothing,
+    ///     and is the fastest; so is ``"merge"`` if rows have a value of every property of the kind.
+    ///     Otherwise the call looks up each vertex.
     /// batch : int
-    ///     Vertices per transaction.
+    ///     The number of vertices in a transaction.
     ///
     /// Returns
     /// -------
     /// Added
     ///     The number of vertices that were written, an int. Its fields count the rows that were left out
-    ///     because of a repeated id and, if the call looked ids up, the new and the existing vertices.
+    ///     because of a repeated id. If the call looked up ids, they also count new and existing vertices.
     ///
     /// Raises
     /// ------
     /// DataError
-    ///     A value of another type than its property's, columns of unequal length, a repeated id, a vertex
-    ///     that exists although ``on_conflict`` is ``"raise"``; the message names the position.
+    ///     The type of a value differs from its property's, columns have unequal lengths, an id is repeated,
+    ///     or a vertex exists although ``on_conflict`` is ``"raise"``; the message names the position.
     /// ProgrammingError
     ///     There is no such kind.
     ///
@@ -87,32 +87,32 @@ impl Database {
         }
         let graph = self.handle.graph()?;
         let put = |txn: &mut WriteTxn, range: Range<usize>| {
-            // By the present schema: a property that others define and set until this batch commits counts as
-            // set before.
+            // The present schema decides. If another thread defines and sets a property before this batch
+            // commits, its values count as set before.
             let is_full = conflict == OnConflict::Merge && rows.are_full(&graph.schema(), range.clone());
             let conflict = if is_full { OnConflict::Replace } else { conflict };
             rows.put(txn, range, conflict).map(Told)
         };
         let found: Told = self.in_batches(py, rows.len(), batch, put)?;
-        // This may be the last reference to a store that is closed meanwhile, and then frees it.
+        // If the store was closed meanwhile, this may be the last reference, whose drop frees it.
         py.detach(|| drop(graph));
         rows.added(found.0, conflict).to_object(py)
     }
 
-    /// Set properties of many vertices that exist and leave their others as they are, in batches; a missing
-    /// value removes one.
+    /// Set properties of many existing vertices, in batches, without changing their other properties. A
+    /// missing value removes a property.
     ///
     /// Parameters
     /// ----------
     /// keys, kind, batch
     ///     Like in ``add_vertices``.
     /// properties : mapping
-    ///     Columns by name, each as long as ``keys``.
+    ///     Columns by name, each with the length of ``keys``.
     ///
     /// Returns
     /// -------
     /// int
-    ///     The number of these vertices that exist.
+    ///     The number of the given vertices that exist.
     #[pyo3(signature = (keys, properties, *, kind=None, batch=None), text_signature = "($self, keys, properties, *, kind=None, batch=65536)")]
     fn set_vertex_properties(
         &self,
@@ -132,7 +132,7 @@ impl Database {
     /// Parameters
     /// ----------
     /// keys, kind, batch
-    ///     Like in ``add_vertices``; an id may come twice.
+    ///     Like in ``add_vertices``; an id may be repeated.
     ///
     /// Returns
     /// -------
@@ -151,20 +151,20 @@ impl Database {
         self.in_batches(py, rows.len(), batch, |txn, range| rows.remove(txn, range))
     }
 
-    /// Set properties of many edges that exist and leave their others as they are, in batches; a missing
-    /// value removes one.
+    /// Set properties of many existing edges, in batches, without changing their other properties. A missing
+    /// value removes a property.
     ///
     /// Parameters
     /// ----------
     /// src, dst, label, ranks, batch
     ///     Like in ``add_edges``; ``ranks`` are needed for a ``multi`` label.
     /// properties : mapping
-    ///     Columns by name, each as long as ``src``.
+    ///     Columns by name, each with the length of ``src``.
     ///
     /// Returns
     /// -------
     /// int
-    ///     The number of these edges that exist.
+    ///     The number of the given edges that exist.
     #[pyo3(signature = (src, dst, properties, *, label=None, ranks=None, batch=None), text_signature = "($self, src, dst, properties, *, label=None, ranks=None, batch=65536)")]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn update_edges(
@@ -219,7 +219,7 @@ impl Database {
 }
 
 impl Database {
-    /// Runs `f` on each batch of rows, each in a transaction of its own; returns the sum of its results.
+    /// Runs `f` on each batch of rows, each as one transaction. Returns the sum of the results.
     fn in_batches<T: Default + AddAssign + Send>(
         &self,
         py: Python<'_>,
@@ -270,8 +270,8 @@ impl Transaction {
         rows.added(found, conflict).to_object(py)
     }
 
-    /// Set properties of many vertices that exist and leave their others as they are; a missing value removes
-    /// one.
+    /// Set properties of many existing vertices, without changing their other properties. A missing value
+    /// removes a property.
     ///
     /// Parameters
     /// ----------
@@ -281,7 +281,7 @@ impl Transaction {
     /// Returns
     /// -------
     /// int
-    ///     The number of these vertices that exist.
+    ///     The number of the given vertices that exist.
     #[pyo3(signature = (keys, properties, *, kind=None))]
     fn set_vertex_properties(
         &self,
@@ -317,8 +317,8 @@ impl Transaction {
         self.bulk(py, "rolled back: remove_vertices failed", |txn| rows.remove(txn, 0..rows.len()))
     }
 
-    /// Set properties of many edges that exist and leave their others as they are; a missing value removes
-    /// one.
+    /// Set properties of many existing edges, without changing their other properties. A missing value
+    /// removes a property.
     ///
     /// Parameters
     /// ----------
@@ -328,7 +328,7 @@ impl Transaction {
     /// Returns
     /// -------
     /// int
-    ///     The number of these edges that exist.
+    ///     The number of the given edges that exist.
     #[pyo3(signature = (src, dst, properties, *, label=None, ranks=None))]
     fn update_edges(
         &self,

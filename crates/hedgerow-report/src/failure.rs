@@ -6,10 +6,10 @@ use std::fmt::Display;
 /// An error of any type.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// The result of a step that may end the program.
+/// The result of a step whose failure may end the program.
 pub type Result<T> = std::result::Result<T, Failure>;
 
-/// A result whose error can get the step, or the file, as a prefix.
+/// A result whose error can get a prefix: the name of the step or of the file.
 pub trait Context<T> {
     /// Prefixes the error with `what`.
     ///

@@ -1,9 +1,9 @@
-//! Medians, percentiles, and numbers for people.
+//! Medians, percentiles, and numbers formatted for people.
 
 #[cfg(test)]
 mod tests;
 
-/// Returns the middle of the values, the mean of the two middle ones for an even number; NaN without values.
+/// Returns the middle value, or the mean of the two middle ones; NaN without values.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -15,8 +15,8 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Returns the least value that at least the share `p` (0 to 1) of the values do not exceed; NaN without
-/// values. `sorted` ascends.
+/// Returns the least of the values that at least the share `p` (0 to 1) of the values do not exceed; NaN
+/// without values. `sorted` must be ascending.
 pub fn percentile<T: Copy + Into<f64>>(sorted: &[T], p: f64) -> f64 {
     let rank = (p * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).map_or(f64::NAN, |&v| v.into())
@@ -32,7 +32,7 @@ pub fn range(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), &v| (lo.min(v), hi.max(v)))
 }
 
-/// Returns a whole number in groups of three digits.
+/// Returns a whole number with its digits in groups of three.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -45,7 +45,7 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
-/// Returns a number of about three digits, in groups of three from 1,000; "-" for none.
+/// Returns a number with about three digits, in groups of three from 1,000 on; "-" for NaN.
 pub fn rounded(v: f64) -> String {
     match v {
         v if !v.is_finite() => "-".to_owned(),
@@ -56,7 +56,7 @@ pub fn rounded(v: f64) -> String {
     }
 }
 
-/// Returns a time in a suitable unit; "-" for none.
+/// Returns a time in a suitable unit; "-" for NaN.
 pub fn seconds(s: f64) -> String {
     let (units, unit) = match s {
         s if !s.is_finite() => return rounded(s),

@@ -1,5 +1,5 @@
-//! Parts that the demo and the benchmarks share: self-contained HTML pages with tables and SVG charts,
-//! figures as text, errors with their context, the memory of the process, and the date.
+//! Code that the demo and the benchmarks share: self-contained HTML pages with tables and SVG charts, figures
+//! as text, errors with their context, the memory of the process, and the date.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::disallowed_methods,
@@ -54,17 +54,18 @@ impl Page {
         self.html += &format!("<h2>{}</h2>\n", escape(text));
     }
 
-    /// Adds a heading of the next level.
+    /// Adds a heading one level lower.
     pub fn subheading(&mut self, text: &str) {
         self.html += &format!("<h3>{}</h3>\n", escape(text));
     }
 
-    /// Adds a drawing without a title, as the charts make them.
+    /// Adds an SVG drawing without a title, as the charts produce it.
     pub fn drawing(&mut self, svg: &str) {
         self.html += svg;
     }
 
-    /// Adds the content of `body`, hidden under a line of text until a reader opens it.
+    /// Adds the content that `body` writes. The page hides it under the line `summary` until a reader opens
+    /// it.
     pub fn details(&mut self, summary: &str, body: impl FnOnce(&mut Page)) {
         self.html += &format!("<details><summary>{}</summary>\n", escape(summary));
         body(self);
@@ -88,7 +89,7 @@ impl Page {
         self.html += &format!("<pre><code>{}</code></pre>\n", escape(text));
     }
 
-    /// Adds the steps of a story: a class of the style, the moment, the step's name, and a text.
+    /// Adds the steps of a story. A step has a class of the style, a moment, a name and a text.
     pub fn steps(&mut self, steps: &[(&str, String, &str, String)]) {
         self.html += "<ol class=\"steps\">\n";
         for (class, at, name, text) in steps {
@@ -102,7 +103,7 @@ impl Page {
         self.html += "</ol>\n";
     }
 
-    /// Adds a table; without a line of names if `head` is empty.
+    /// Adds a table. If `head` is empty, it has no header row.
     pub fn table(&mut self, head: &[&str], rows: impl Iterator<Item = Vec<String>>) {
         self.table_of("<table>", |_| "<td>".to_owned(), head, rows);
     }

@@ -11,13 +11,13 @@ pub fn resident_bytes() -> Option<u64> {
     Some(kibibytes << 10)
 }
 
-/// Returns the date of today in UTC, as `2026-03-01`.
+/// Returns today's date in UTC, as `2026-03-01`.
 pub fn today() -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     date(now.map_or(0, |since| since.as_secs()))
 }
 
-/// Returns the date `seconds` after 1970 began.
+/// Returns the date that is `seconds` after the start of 1970.
 fn date(seconds: u64) -> String {
     let is_leap =
         |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));

@@ -9,11 +9,11 @@ use super::svg::{HEIGHT, WIDTH, color, legend, open};
 /// The length of an axis.
 const RADIUS: f64 = 100.0;
 
-/// A closed curve for each kind over axes from 0 in the middle to 1.
+/// A chart of closed curves, one per kind. Each axis goes from 0 in the middle to 1.
 pub struct Radar {
     title: String,
     axes: Vec<String>,
-    /// A name, and a share from 0 to 1 for each axis; NaN for none.
+    /// The name of each kind, and its share from 0 to 1 on each axis; NaN if it has none.
     kinds: Vec<(String, Vec<f64>)>,
     colors: Vec<usize>,
 }
@@ -25,7 +25,7 @@ impl Radar {
         Radar { title: title.to_owned(), axes, kinds, colors }
     }
 
-    /// Returns the chart with these colors of its kinds, by number.
+    /// Returns the chart with these color numbers for its kinds.
     pub fn colored(self, colors: Vec<usize>) -> Radar {
         Radar { colors, ..self }
     }
@@ -73,7 +73,7 @@ impl Radar {
         svg + "</svg>\n"
     }
 
-    /// Returns the place of a share of an axis.
+    /// Returns the position of a share on an axis.
     fn place(&self, axis: usize, share: f64) -> (f64, f64) {
         let angle = TAU * axis as f64 / self.axes.len().max(1) as f64;
         let (sin, cos) = angle.sin_cos();

@@ -1,27 +1,27 @@
-//! The axis of values: linear from 0, or logarithmic.
+//! The scale of the axis of values: linear from 0, or logarithmic.
 
 use crate::figures::range;
 
-/// The ratio of values above which small ones are hard to tell from 0 on a linear axis.
+/// The ratio of the greatest to the least value above which the small ones look like 0 on a linear axis.
 const WIDE: f64 = 50.0;
-/// The most powers of ten that have a line each.
+/// The maximal number of powers of ten that each have a line.
 const MOST_DECADES: i32 = 8;
 
-/// The scale of an axis between its ends.
+/// The scale of an axis, with its limits.
 pub(super) enum Scale {
     /// An axis from 0 to this value.
     Linear(f64),
-    /// An axis from one power of ten to another.
+    /// An axis from one power of ten to another, by their exponents.
     Log(i32, i32),
 }
 
 impl Scale {
-    /// Returns the scale for these values; logarithmic if that is allowed, all are greater than 0, and they
-    /// differ much.
+    /// Returns the scale for these values. It is logarithmic if that is allowed, all values are greater than
+    /// 0, and they differ much.
     pub(super) fn of(values: &[f64], may_be_log: bool) -> Scale {
         let (least, most) = range(values);
         match may_be_log && least > 0.0 && most.is_finite() && most / least > WIDE {
-            // The least value is above the lower end, so that its bar is visible.
+            // The lower limit is below the least value, so that its bar is visible.
             true => Scale::Log((least * 0.8).log10().floor() as i32, most.log10().ceil() as i32),
             false => Scale::Linear(ceiling(most)),
         }
@@ -31,7 +31,7 @@ impl Scale {
         matches!(self, Scale::Log(..))
     }
 
-    /// Returns the place of a value, from 0 at the lower end to 1 at the upper one.
+    /// Returns the position of a value: 0 is the lower limit of the axis, 1 the upper one.
     pub(super) fn share(&self, value: f64) -> f64 {
         match *self {
             Scale::Linear(most) => value / most,
@@ -39,7 +39,7 @@ impl Scale {
         }
     }
 
-    /// Returns the values that have a line, ascending.
+    /// Returns the values that get a line, ascending.
     pub(super) fn ticks(&self) -> Vec<f64> {
         match *self {
             Scale::Linear(most) => (0..=4).map(|i| most * f64::from(i) / 4.0).collect(),
@@ -51,7 +51,7 @@ impl Scale {
     }
 }
 
-/// Returns the next round number at or above `v`; 1 if there is none.
+/// Returns the least round number that is not below `v`; 1 if there is none.
 pub(super) fn ceiling(v: f64) -> f64 {
     if !v.is_finite() || v <= 0.0 {
         return 1.0;

@@ -1,5 +1,5 @@
-//! A chart of horizontal bars that stands in a file of its own: names beside the bars, so that it needs no
-//! legend; readable on light and on dark pages, and on narrow ones.
+//! A chart of horizontal bars in a file of its own. Names are next to the bars, so that it needs no legend.
+//! It is readable on light, dark and narrow pages.
 
 use std::fmt::Write;
 
@@ -8,32 +8,33 @@ use super::scale::Scale;
 use super::svg::{number, wrap};
 
 const WIDTH: f64 = 560.0;
-/// The right end of names, and the ends of the axis.
+/// The x position at which names end; below, the two limits of the axis.
 const NAMES: f64 = 132.0;
 const LEFT: f64 = 140.0;
 const RIGHT: f64 = 480.0;
-/// The height of a bar with the gap below it, and of the bar.
+/// The height of a bar with the gap below it; below, the height of the bar alone.
 const ROW: f64 = 18.0;
 const BAR: f64 = 13.0;
 /// The height of a line of text.
 const LINE: f64 = 16.0;
-/// About the width of a letter, by the size of its font.
+/// The approximate width of a letter, as a share of its font size.
 const LETTER: f64 = 0.52;
 /// The distance of texts from the edges.
 const MARGIN: f64 = 12.0;
 
-/// Colors of text and lines on light pages, then on dark ones. A page that the chart is part of has its own.
+/// The colors of text and lines on light pages, then on dark pages. If a page embeds the chart, its colors
+/// apply.
 const STYLE: &str = ".ground{fill:#ffffff}.ink{fill:#24292f}.faint{fill:#57606a}.line{stroke:#57606a}\
 @media (prefers-color-scheme:dark){.ground{fill:#161b22}.ink{fill:#e6edf3}.faint{fill:#9da7b1}.line{stroke:#9da7b1}}";
 
-/// The color of a bar: each is visible on light and on dark pages.
+/// The color of a bar. Each is visible on light and on dark pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// The subject of the chart.
     Main,
     /// The subject in another state.
     Second,
-    /// The others.
+    /// The other subjects.
     Other,
 }
 
@@ -47,7 +48,7 @@ impl Tone {
     }
 }
 
-/// A bar with its name and its value, which is written behind it as `text`.
+/// A bar with its name and its value; `text` is written after the bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
     /// The name, before the bar.
@@ -63,7 +64,7 @@ pub struct Bar {
 /// Bars under a label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The label; none where the heading of the panel is enough.
+    /// The label; empty if the heading of the panel is enough.
     pub label: String,
     /// The bars.
     pub bars: Vec<Bar>,
@@ -81,7 +82,7 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// Returns the axis: logarithmic if values differ so much that a linear one hides the small ones.
+    /// Returns the scale of the axis. It is logarithmic if a linear one would hide the small values.
     fn scale(&self) -> Scale {
         let bars = self.groups.iter().flat_map(|group| &group.bars).map(|bar| bar.value);
         let values: Vec<f64> = bars.chain(self.mark.iter().map(|(value, _)| *value)).collect();
@@ -97,7 +98,7 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Returns a chart with a title, and with lines of text below it that are broken where they are too long.
+    /// Returns a chart with a title, and with lines of text below it, which are wrapped if they are too long.
     pub fn new(title: &str, panels: Vec<Panel>, foot: Vec<String>) -> Sheet {
         Sheet { title: title.to_owned(), panels, foot }
     }
@@ -127,7 +128,7 @@ impl Sheet {
     }
 }
 
-/// Draws a panel below `y`, and returns its lower end.
+/// Draws a panel below `y`, and returns the position of its lower edge.
 fn draw(body: &mut String, panel: &Panel, y: f64) -> f64 {
     let scale = panel.scale();
     let at = |value: f64| LEFT + scale.share(value) * (RIGHT - LEFT);
@@ -142,7 +143,7 @@ fn draw(body: &mut String, panel: &Panel, y: f64) -> f64 {
         .iter()
         .map(|group| ROW * (group.bars.len() + usize::from(!group.label.is_empty())) as f64 + 4.0)
         .sum();
-    // Lines lie below the bars.
+    // The grid lines are drawn first, so that the bars cover them.
     let (top, end) = (y - 6.0, y - 6.0 + height);
     for value in scale.ticks() {
         line(body, at(value), (top, end), "stroke-opacity=\"0.3\"");
@@ -193,7 +194,7 @@ fn line(body: &mut String, x: f64, (top, end): (f64, f64), attributes: &str) {
     );
 }
 
-/// Returns the number of letters of this size that a line has room for.
+/// Returns the number of letters of this size that fit into a line.
 fn letters(size: f64) -> usize {
     ((WIDTH - 2.0 * MARGIN) / (LETTER * size)) as usize
 }

@@ -12,17 +12,17 @@ const LEFT: f64 = 80.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 40.0;
-/// The colors of curves and bars, which are chosen by number.
+/// The colors of curves and bars. A number selects one.
 pub const COLORS: [&str; 12] = [
     "#2a6f97", "#bc4b51", "#5b8e7d", "#8a5a9e", "#d08c3c", "#808080", "#4fb0c6", "#c77dba", "#8aa83a",
     "#7a5230", "#d9a5a5", "#5566cc",
 ];
-/// The height of a line of a label, and about the width of a letter.
+/// The height of a label's line; below, the approximate width of a letter.
 const LABEL_LINE: f64 = 13.0;
 const LETTER: f64 = 6.0;
-/// The beginning of a legend beside the unit.
+/// The x position of a legend that is on the same line as the unit.
 const LEGEND: f64 = LEFT + 120.0;
-/// The names of the legend in a row, if there are more than fit beside the unit.
+/// The number of names per row of the legend, if they do not fit next to the unit.
 const LEGEND_ROW: usize = 5;
 
 /// A curve.
@@ -32,26 +32,26 @@ pub struct Series {
 }
 
 impl Series {
-    /// Returns a curve through points with ascending x; those that are not numbers are left out.
+    /// Returns a curve through points with ascending x. Points that are not numbers are left out.
     pub fn new(name: &str, points: Vec<(f64, f64)>) -> Series {
         let points = points.into_iter().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
         Series { name: name.to_owned(), points }
     }
 }
 
-/// Curves over one axis; y begins at 0, unless it is logarithmic.
+/// A chart of curves over one x axis. The y axis begins at 0, unless it is logarithmic.
 pub struct Chart {
     /// The heading, as plain text.
     pub title: String,
     x_label: String,
     y_label: String,
     series: Vec<Series>,
-    /// True if the y axis is logarithmic when values differ much.
+    /// True if the y axis becomes logarithmic when the values differ much.
     is_log_where_wide: bool,
     colors: Vec<usize>,
 }
 
-/// The most points of a curve that are drawn as dots: for more, the line shows them.
+/// The maximal number of points of a curve that are drawn as dots. For more points only the line is drawn.
 const MOST_DOTS: usize = 150;
 
 impl Chart {
@@ -62,13 +62,13 @@ impl Chart {
         Chart { title, x_label, y_label, series, is_log_where_wide: false, colors }
     }
 
-    /// Returns the chart with a logarithmic y axis if its values differ so much that a linear one hides the
-    /// small ones.
+    /// Returns the chart with permission to use a logarithmic y axis. It does so if a linear one would hide
+    /// the small values.
     pub fn log_where_wide(self) -> Chart {
         Chart { is_log_where_wide: true, ..self }
     }
 
-    /// Returns the chart with these colors of its curves, by number: so that a name has one color in all
+    /// Returns the chart with these color numbers for its curves, so that a name has the same color in all
     /// charts of a page.
     pub fn colored(self, colors: Vec<usize>) -> Chart {
         Chart { colors, ..self }
@@ -106,7 +106,7 @@ impl Chart {
     }
 }
 
-/// Groups of bars: per label one bar of each kind.
+/// A chart of bars in groups: each label has a bar of each kind.
 pub struct Bars {
     /// The heading, as plain text.
     pub title: String,
@@ -116,7 +116,7 @@ pub struct Bars {
     kinds: Vec<String>,
     is_log_where_wide: bool,
     colors: Vec<usize>,
-    /// The label of each group, and a value per kind (NaN for none).
+    /// The label of each group, and a value per kind; NaN if it has none.
     groups: Vec<(String, Vec<f64>)>,
 }
 
@@ -128,17 +128,17 @@ impl Bars {
         Bars { title, unit, along: String::new(), kinds, is_log_where_wide: false, colors, groups }
     }
 
-    /// Returns the chart with a title of its x axis.
+    /// Returns the chart with a title for its x axis.
     pub fn along(self, what: &str) -> Bars {
         Bars { along: what.to_owned(), ..self }
     }
 
-    /// Like [`Chart::log_where_wide`].
+    /// Permits a logarithmic y axis, like [`Chart::log_where_wide`].
     pub fn log_where_wide(self) -> Bars {
         Bars { is_log_where_wide: true, ..self }
     }
 
-    /// Like [`Chart::colored`], but for its kinds.
+    /// Sets the color numbers of the kinds, like [`Chart::colored`].
     pub fn colored(self, colors: Vec<usize>) -> Bars {
         Bars { colors, ..self }
     }
@@ -188,12 +188,12 @@ impl Bars {
     }
 }
 
-/// Returns the color of the `i`-th curve or kind, of colors by number.
+/// Returns the color of the `i`-th curve or kind; `colors` has their color numbers, or is empty.
 pub(super) fn color(colors: &[usize], i: usize) -> &'static str {
     COLORS[colors.get(i).copied().unwrap_or(i) % COLORS.len()]
 }
 
-/// Returns the words of a label in lines of at most `most` letters, unless one word is longer.
+/// Returns the words of a label in lines of at most `most` letters; a longer word has a line of its own.
 pub(super) fn wrap(label: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in label.split(' ') {
@@ -205,7 +205,7 @@ pub(super) fn wrap(label: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// Begins a chart with `names` names in its legend, and with `below` more room below.
+/// Begins a chart whose legend has `names` names, with `below` more space at the bottom.
 pub(super) fn open(title: &str, names: usize, below: f64) -> String {
     let above = above(names);
     let mut svg = String::new();
@@ -219,12 +219,12 @@ pub(super) fn open(title: &str, names: usize, below: f64) -> String {
     svg
 }
 
-/// Returns the height of the rows of the legend that do not fit beside the unit.
+/// Returns the height of the rows of a legend that does not fit next to the unit.
 fn above(names: usize) -> f64 {
     if names <= 4 { 0.0 } else { 14.0 * names.div_ceil(LEGEND_ROW) as f64 }
 }
 
-/// Draws a line through points, and the points: a curve of one point is a dot.
+/// Draws a line through points, and the points as dots if they are few: a single point is only a dot.
 fn curve(svg: &mut String, points: &[(f64, f64)], color: &str) {
     let texts: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
     let _ = write!(
@@ -237,7 +237,7 @@ fn curve(svg: &mut String, points: &[(f64, f64)], color: &str) {
     }
 }
 
-/// Returns the height of a value.
+/// Returns the y position of a value.
 fn height(scale: &Scale, value: f64) -> f64 {
     HEIGHT - BOTTOM - scale.share(value) * (HEIGHT - TOP - BOTTOM)
 }
@@ -249,7 +249,7 @@ fn rules(svg: &mut String, scale: &Scale) {
     }
 }
 
-/// Draws the title of the x axis below it, that of the y axis above it.
+/// Draws the title of the x axis below it, and the title of the y axis above it.
 fn axis_titles(svg: &mut String, (x_label, y_label): (&str, &str), scale: &Scale, below: f64) {
     let middle = (LEFT + WIDTH - RIGHT) / 2.0;
     let y_suffix = if scale.is_log() { ", log scale" } else { "" };
@@ -269,7 +269,7 @@ fn rule(svg: &mut String, y: f64, label: &str) {
     let _ = write!(svg, "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>", LEFT - 6.0, y + 4.0);
 }
 
-/// Draws the `i`-th of `names` names: few beside the unit, many in rows above it.
+/// Draws the `i`-th of `names` names of the legend: few names next to the unit, many in rows above the chart.
 pub(super) fn legend(svg: &mut String, (i, names): (usize, usize), name: &str, color: &str) {
     let (x, y) = match names {
         0..=4 => (LEGEND + (WIDTH - LEGEND) / names.max(1) as f64 * i as f64, 5.0),
@@ -279,7 +279,7 @@ pub(super) fn legend(svg: &mut String, (i, names): (usize, usize), name: &str, c
     let _ = write!(svg, "<text x=\"{}\" y=\"{}\">{}</text>", x + 14.0, y + 9.0, escape(name));
 }
 
-/// Returns a number of about three digits.
+/// Returns a number with about three digits.
 pub(super) fn number(v: f64) -> String {
     match v.abs() {
         a if a >= 1e6 => {

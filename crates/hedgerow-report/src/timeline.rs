@@ -1,5 +1,5 @@
-//! Charts below each other on one axis of time, with marks through all of them. The curves are SVG that
-//! stretches with the page; all text is HTML, so that it keeps its size on a narrow screen.
+//! Charts in a column over one time axis, with marks through all of them. The curves are SVG and stretch with
+//! the page. All text is HTML, so that its size is the same on a narrow screen.
 
 use std::fmt::Write;
 
@@ -10,17 +10,17 @@ use crate::figures::rounded;
 #[cfg(test)]
 mod tests;
 
-/// The width and the height of a drawing in its own units, which stretch.
+/// The width and the height of a drawing, in its own units. The page stretches them.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 100.0;
-/// The most points in a stretch of a curve whose points are dots, too: for more, the line shows them.
+/// The maximal number of points in a stretch that also get dots. For more points only the line is drawn.
 const MOST_DOTS: usize = 40;
-/// The most steps between the numbers of the axis of time.
+/// The maximal number of steps between the numbers of the time axis.
 const MOST_STEPS: f64 = 8.0;
-/// The classes of the style for the curves of a panel: each has a color.
+/// The classes of the style for the curves of a panel. Each class has a color.
 const CLASSES: [&str; 2] = ["first", "second"];
 
-/// Panels over the seconds from 0 to `end`.
+/// A chart of panels over the seconds from 0 to `end`.
 pub struct Timeline {
     /// The last second.
     pub end: f64,
@@ -30,11 +30,11 @@ pub struct Timeline {
     pub panels: Vec<Panel>,
 }
 
-/// A moment that a line through all panels marks.
+/// A moment that is marked by a line through all panels.
 pub struct Mark {
     /// The second.
     pub at: f64,
-    /// The end of the stretch of time behind the mark, which is shaded.
+    /// The end of the interval that begins with the mark and is shaded.
     pub until: f64,
     /// The label.
     pub what: String,
@@ -48,19 +48,19 @@ pub struct Panel {
     pub title: String,
     /// The unit of the values.
     pub unit: String,
-    /// The content in words, for readers who do not see the curves.
+    /// The content of the chart in words, for readers who do not see the curves.
     pub note: String,
     /// The curves, two at most.
     pub curves: Vec<Curve>,
-    /// True if the values have a logarithmic axis where they differ much.
+    /// True if the axis of values becomes logarithmic when the values differ much.
     pub is_log_where_wide: bool,
 }
 
-/// A curve in stretches: no line joins the end of one to the beginning of the next.
+/// A curve in several stretches. No line joins the end of one stretch to the start of the next.
 pub struct Curve {
-    /// The name in the legend; empty for none.
+    /// The name in the legend; empty if it has none.
     pub name: String,
-    /// The points of each stretch, by ascending seconds; those that are not numbers are left out.
+    /// The points of each stretch, by ascending seconds. Points that are not numbers are left out.
     pub stretches: Vec<Vec<(f64, f64)>>,
 }
 
@@ -135,13 +135,13 @@ impl Timeline {
         );
     }
 
-    /// Returns the share of the axis in percent.
+    /// Returns the position of a moment on the axis, in percent.
     fn share(&self, seconds: f64) -> f64 {
         100.0 * seconds / self.end
     }
 }
 
-/// Draws a line through points, and dots if `is_dotted`, or if a single point has no line.
+/// Draws a line through points. It adds dots if `is_dotted`, or if a single point makes no line.
 fn draw(drawing: &mut String, points: &[(f64, f64)], class: &str, is_dotted: bool) {
     if points.is_empty() {
         return;
@@ -154,13 +154,13 @@ fn draw(drawing: &mut String, points: &[(f64, f64)], class: &str, is_dotted: boo
     }
 }
 
-/// Returns the least of 1, 2, 5, 10 and so on, or of their tenths, that is at least `least`.
+/// Returns the least number that is 1, 2 or 5 times a power of ten and at least `least`.
 fn step(least: f64) -> f64 {
     let unit = 10f64.powf(least.log10().floor());
     [1.0, 2.0, 5.0].into_iter().map(|factor| factor * unit).find(|&step| step >= least).unwrap_or(10.0 * unit)
 }
 
-/// Returns the number at a line or a place of an axis, without zeros at its end.
+/// Returns the number that labels a line or a position of an axis, without trailing zeros.
 fn tick(value: f64) -> String {
     let text = rounded(value);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

@@ -1,7 +1,7 @@
 """Hedgerow: an embedded, transactional, durable dynamic graph store.
 
-A program opens a directory, writes edges in serializable durable transactions, and runs graph queries and whole-graph
-analytics on snapshots that cost nothing to open, beside the writers.
+A program opens a directory and writes edges in serializable, durable transactions. At the same time it runs
+graph queries and whole-graph analytics on snapshots, which cost nothing to open.
 
 Examples
 --------

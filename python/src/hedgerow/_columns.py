@@ -1,7 +1,8 @@
 """Columns of any library as NumPy arrays, without loss.
 
-The native half reads what `plain` returns: an array of one of NumPy's types and a mask of the elements without a value.
-Columns of pandas, Polars and PyArrow are told by their methods, so that none of these packages is needed.
+The native half reads the result of `plain`: an array of one of NumPy's types, and a mask of the elements
+without a value. Columns of pandas, Polars and PyArrow are recognized by their methods, so that none of these
+packages is needed.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ __all__: list[str] = []
 
 
 class Column(Protocol):
-    """A column of pandas, Polars or PyArrow, as the stubs call it."""
+    """A column of pandas, Polars or PyArrow, for the types in the stubs."""
 
     def __len__(self) -> int: ...
     def to_numpy(self) -> Any: ...
 
 
 class Frame(Protocol):
-    """A data frame of pandas, Polars or PyArrow, as the stubs call it."""
+    """A data frame of pandas, Polars or PyArrow, for the types in the stubs."""
 
     @property
     def columns(self) -> Any: ...
@@ -32,10 +33,10 @@ _Plain = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]
 
 
 def plain(column: Any) -> _Plain:
-    """The values of a column, and where it has none: an array of bool, or None where it has all.
+    """Returns the values of a column, and a mask: True if an element is missing; None if none is.
 
-    The elements of lists, and of other sequences without a type of their own, become objects: NumPy would make floats of
-    ints among floats, ints of bools among ints, and texts of numbers among texts.
+    The elements of lists, and of other sequences without a type, become objects. NumPy would convert mixed
+    elements: ints to floats, bools to ints, and numbers to texts.
     """
     if isinstance(column, np.ndarray):
         return _of_numpy(column)
@@ -55,15 +56,16 @@ def plain(column: Any) -> _Plain:
 
 
 def plain_keys(column: Any) -> _Plain:
-    """As `plain`, of vertex ids: those of a result or of a table of vertices, if it is one."""
+    """Reads vertex ids as `plain` does; of a result or a table of vertices it reads the ids."""
     ids = getattr(column, "_vertex_ids", None)
     return plain(column if ids is None else ids())
 
 
 def by_name(properties: Any, keys: Any = None) -> list[tuple[Any, Any]]:
-    """The columns of a mapping, of a data frame of any library or of a structured array, with their names.
+    """Returns the columns, with names, of a mapping, a data frame of any library, or a structured array.
 
-    `keys` are the vertices that the columns are about. A result is a column if it is about the same ones, in this order.
+    `keys` are the vertices that the columns are about. A result can be a column if it has the same vertices
+    in the same order.
     """
     return [(name, _of_result(name, column, keys)) for name, column in _by_name(properties)]
 
@@ -85,7 +87,7 @@ def _by_name(properties: Any) -> list[tuple[Any, Any]]:
     if isinstance(properties, Mapping):
         return list(properties.items())
     if _has(properties, "iloc", "columns"):
-        # By position: names of pandas may come twice.
+        # By position, since pandas permits two columns with one name.
         return [(name, properties.iloc[:, at]) for at, name in enumerate(properties.columns)]
     if _has(properties, "get_columns"):
         return [(column.name, column) for column in properties.get_columns()]
@@ -114,7 +116,7 @@ def _of_numpy(array: np.ndarray[Any, Any]) -> _Plain:
     mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
     array = np.asarray(array)
     if array.dtype.kind == "T" and array.ndim == 1:
-        # Text of any length; what is no text stands for a missing one.
+        # Text of any length; an element that is no text is a missing one.
         array = array.astype(object)
         missing = np.fromiter((not isinstance(text, str) for text in array), bool, len(array))
         mask = missing if mask is None else mask | missing
@@ -122,7 +124,7 @@ def _of_numpy(array: np.ndarray[Any, Any]) -> _Plain:
 
 
 def _of_pandas(column: Any) -> _Plain:
-    """A Series, an Index or an array of pandas."""
+    """Reads a Series, an Index or an array of pandas."""
     dtype, array = column.dtype, getattr(column, "array", column)
     if hasattr(dtype, "pyarrow_dtype"):
         return _of_arrow(array.__arrow_array__())
@@ -137,7 +139,7 @@ def _of_pandas(column: Any) -> _Plain:
     if hasattr(dtype, "numpy_dtype"):
         return column.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0)), missing
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
-        # NaN is a float.
+        # NaN is a value of floats, and not missing.
         return column.to_numpy(), None
     values = column.to_numpy(dtype=object)
     floats = (float, np.floating)
@@ -161,7 +163,7 @@ def _of_polars(column: Any) -> _Plain:
 
 
 def _of_arrow(column: Any) -> _Plain:
-    """An Array or a ChunkedArray of PyArrow."""
+    """Reads an Array or a ChunkedArray of PyArrow."""
     kind = column.type
     if hasattr(kind, "storage_type"):
         raise TypeError(f"it is of the Arrow type {kind}")
@@ -199,7 +201,7 @@ def _times(numbers: np.ndarray[Any, Any], unit: str) -> np.ndarray[Any, Any]:
 
 
 def _objects(values: list[Any]) -> np.ndarray[Any, Any]:
-    # Other ways make arrays of two dimensions of a list of lists.
+    # Other functions would make a two-dimensional array of a list of lists.
     return np.fromiter(values, object, len(values))
 
 

@@ -1,4 +1,4 @@
-"""What calls return that is no table: schemas, statistics, reports, counts of rows."""
+"""Results of calls that are no tables: schemas, statistics, reports, counts of rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 def _file_bytes(path: str) -> tuple[int, int, int]:
-    """The sizes of the log files and of the segment files in a directory, and the number of the latter."""
+    """Returns the total sizes of log files and of segment files in a directory, and the number of segment files."""
     log, segments = [], []
     with os.scandir(path) as entries:
         for entry in entries:
@@ -31,14 +31,16 @@ def _file_bytes(path: str) -> tuple[int, int, int]:
 
 
 class Added(int):
-    """The number of rows that a call wrote, an int, and what became of them.
+    """The number of rows that a call wrote, an int, with further counts of its rows.
 
     Attributes
     ----------
     repeated : int
-        Rows whose edge or vertex an earlier row of the call names too. The rows are counted, the edge or vertex is there once.
+        The number of rows whose edge or vertex is also in an earlier row of the call. Each row is counted,
+        but the graph has the edge or vertex only once.
     new, existing : int or None
-        How many edges or vertices were new, and how many were there before; None where the call did not ask the store.
+        The number of edges or vertices that were new, and the number that existed before; None if the call
+        did not look them up.
 
     Examples
     --------
@@ -61,7 +63,7 @@ class Added(int):
         return added
 
     def __repr__(self) -> str:
-        """The number alone, unless rows were repeated or there before."""
+        """The number, followed by the counts of repeated and existing rows unless they are 0."""
         told = {name: getattr(self, name) for name in ("repeated", "existing")}
         shown = "".join(f", {name}={count}" for name, count in told.items() if count)
         return f"Added({int(self)}{shown})" if shown else int.__repr__(self)
@@ -76,11 +78,11 @@ class Label:
     name : str
         The name; empty for the default label.
     multi : bool
-        Whether edges have a rank, so that several may lead from one vertex to another.
+        True if edges have a rank, so that there may be several from one vertex to another.
     properties : dict of str to str
         Types by name: ``"bool"``, ``"i64"``, ``"f64"``, ``"utf8"``, ``"bytes"``, ``"timestamp"``.
     src, dst : str or None
-        The kinds of both ends, if the label says them; ``""`` is the default kind.
+        The kinds of both ends, if the label states them; ``""`` is the default kind.
     """
 
     name: str
@@ -99,9 +101,9 @@ class Kind:
     name : str
         The name.
     keys : str
-        The type of its ids, ``"u64"`` or ``"str"``.
+        The type of the kind's ids, ``"u64"`` or ``"str"``.
     properties : dict of str to str
-        Types by name, as of ``Label``.
+        Types by name, as in ``Label``.
     """
 
     name: str
@@ -116,11 +118,11 @@ class Schema:
     Attributes
     ----------
     labels : dict of str to Label
-        By name, the default label ``""`` first.
+        The labels by name; the first one is ``""``, the default label.
     vertex_properties : dict of str to str
-        Types by name, of the vertices of the default kind.
+        The types, by name, of the properties of the default kind's vertices.
     kinds : dict of str to Kind
-        By name; the default kind, which has no name, is not among them.
+        The kinds by name, without the default kind, which has no name.
     """
 
     labels: dict[str, Label]
@@ -129,12 +131,12 @@ class Schema:
 
 
 class Checkpoint(NamedTuple):
-    """What a checkpoint wrote.
+    """The result of a checkpoint.
 
     Attributes
     ----------
     timestamp : int
-        Every commit at or before it is in the segment.
+        The timestamp up to which all commits are in segments.
     bytes : int
         The size of the segment that was written; 0 if nothing had changed.
     log_segments_removed : int
@@ -153,16 +155,16 @@ class Checkpoint(NamedTuple):
 
 
 class Backup(NamedTuple):
-    """What a backup wrote.
+    """The result of a backup.
 
     Attributes
     ----------
     timestamp : int
-        The backup holds exactly the commits up to it.
+        The timestamp of the backup, which contains exactly the commits up to it.
     vertices : int
-        The vertices in it.
+        The number of vertices in the backup.
     bytes : int
-        The size of its segment.
+        The size of the backup's segment.
     """
 
     timestamp: int
@@ -172,25 +174,28 @@ class Backup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SalvageReport:
-    """What was saved of a damaged store, and what was lost.
+    """The result of a salvage: counts of saved data, and descriptions of lost data.
 
     Attributes
     ----------
     vertices, edges : int
-        In the new store.
+        The numbers of vertices and edges in the new store.
     subgraphs, commits : int
-        Groups of 64 vertices read from segments, and commits read from the log.
+        The number of groups of 64 vertices that were read from segments, and of commits that were read from
+        the log.
     timestamp : int
-        The last commit that was read.
+        The timestamp of the last commit that was read.
     lost_subgraphs, lost_commits, lost_edges : int
-        Groups that are lost or of which an older state had to do; commits that are lost, at most; edges left out because one
-        of their ends is lost.
+        The number of groups of 64 vertices that are lost, or of which only an older state was found; the
+        maximal number of lost commits; the number of edges left out because one of their ends is lost.
     doubtful_vertices, doubtful_edges : int
-        In the new store as they were before what is lost, which may have changed or removed them.
+        The number of vertices and edges in the new store that a lost commit may have changed or removed.
     damages : list of str
-        Damage that `losses` do not name: at most 1,000 items, and the number of others. Damage may have cost nothing.
+        Damage that `losses` do not describe: at most 1,000 items, and the number of others. It may have
+        caused no loss.
     losses : list of str
-        What was lost and what is doubtful: at most 1,000 items, and sums; empty if all that the store held is in the new one.
+        Lost and doubtful data: at most 1,000 items, and sums. Empty if the new store has all data of the
+        damaged one.
     """
 
     vertices: int
@@ -214,18 +219,19 @@ class SalvageReport:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What a check looked at, and what it found.
+    """The result of a check: counts of checked data, and the problems found.
 
     Attributes
     ----------
     vertices, edges : int or None
-        Looked at; an undirected edge counts once. None where damage ended the check.
+        The number of checked vertices and edges; an undirected edge counts once. None if damage stopped the
+        check.
     segments : int or None
-        Segment files whose every byte was verified; None where damage ended the check.
+        The number of segment files that were verified completely; None if damage stopped the check.
     problems : list of str
-        What is wrong, at most 100 items; empty for a sound store.
+        The problems, at most 100; empty for a sound store.
     more : bool
-        True if there are other problems, which `problems` leaves out.
+        True if there are more problems than `problems` lists.
     """
 
     vertices: int | None
@@ -236,30 +242,30 @@ class CheckReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if no problem was found."""
         return not self.problems
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a store holds and where its bytes are.
+    """The content of a store, and the memory and files that it takes.
 
     Attributes
     ----------
     vertices, edges : int
-        In a snapshot opened now; an undirected edge counts once.
+        The number of vertices and edges in a new snapshot; an undirected edge counts once.
     published_ts, durable_ts : int
         The last timestamp that snapshots see, and the last one on stable media.
     versions : int
-        Versions of subgraphs, both directions.
+        The number of versions of subgraphs, in both directions.
     delta_entries : int
-        Recent changes that are not merged yet.
+        The number of recent changes that are not merged yet.
     arena_bytes : int
-        Bytes of memory that lists of neighbors lie in.
+        Bytes of the memory region for lists of neighbors.
     version_bytes : int
-        Bytes of versions of subgraphs beside those: themselves, ranks and properties.
+        Other bytes of versions of subgraphs: headers, ranks and properties.
     main_bytes, delta_bytes : int
-        Bytes of both that the merged part takes, and recent changes.
+        Bytes of merged parts and of recent changes, out of ``arena_bytes`` and ``version_bytes``.
     patch_bytes : int
         Bytes of the corrections of large merged parts.
     property_bytes : int
@@ -267,29 +273,32 @@ class Stats:
     old_version_bytes : int
         Bytes that only older snapshots need, or that wait to be reclaimed.
     arena_free_bytes : int
-        Bytes kept for main parts and recent changes that hold none.
+        Bytes that are reserved for merged parts and recent changes, but are free.
     view_bytes : int
-        Bytes of views, those that open snapshots use and those kept for snapshots to come.
+        Bytes of views that open snapshots use, or that are kept for later snapshots.
     table_bytes, id_map_bytes, coordination_bytes : int
-        Bytes of the table of subgraphs, of the mapping of vertex ids, and of what orders commits and snapshots.
+        Bytes of the table of subgraphs, of the mapping of vertex ids, and of the data that orders commits and
+        snapshots.
     log_buffer_bytes, file_buffer_bytes : int
-        Bytes of the buffers in which commits wait to be written to the log, and of checkpoints under way.
+        Bytes of the buffers in which commits wait to be written to the log, and of the buffers of running
+        checkpoints.
     memory_bytes : int
         The sum of ``arena_bytes``, ``version_bytes``, ``view_bytes``, ``table_bytes``, ``id_map_bytes``,
         ``coordination_bytes``, ``log_buffer_bytes`` and ``file_buffer_bytes``.
     memory_limit : int
-        How many bytes of memory the store may use: what was asked for, or else half of what there is for the process.
+        The memory budget of the store in bytes: the argument of ``open``, or else half of the memory
+        available to the process.
     commit_waits : int
-        How often a commit waited because too much was not published yet.
+        The number of times that a commit waited because too many commits were not published yet.
     log_bytes, segment_bytes : int
-        Bytes of the log in use, and of the segments that checkpoints wrote. Of a store that is open for reading only the sizes of these
-        files, in which space may be reserved ahead.
+        Bytes of the log in use, and of the segments that checkpoints wrote. For a store that is open for
+        reading only, the sizes of these files, which may include space that is reserved ahead.
     segments : int
-        How many segments there are.
+        The number of segments.
     background_checkpoints, failed_checkpoints : int
-        Checkpoints in the background since the store was opened, and how many of them failed.
+        The number of checkpoints in the background since the store was opened, and of those that failed.
     failed_settlings : int
-        Turns of settling in the background that ended in a panic.
+        The number of rounds of settling in the background that ended in a panic.
     """
 
     vertices: int

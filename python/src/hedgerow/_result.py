@@ -1,4 +1,4 @@
-"""What calls return: plain Python around NumPy arrays."""
+"""Results of calls: Python classes around NumPy arrays."""
 
 from __future__ import annotations
 
@@ -52,14 +52,15 @@ _ArrowColumn = tuple[str, Any, bool]
 
 
 def _native() -> Any:
-    """The native half. It imports this module, and calls import nothing."""
+    """Returns the native half. It imports this module, so it is loaded, and the call imports nothing."""
     return sys.modules[f"{__package__}._native"]
 
 
 class _Table:
-    """What other packages read through Arrow's PyCapsule interface: columns of equal length, copied when they are read.
+    """A base class with Arrow's PyCapsule interface: other packages read columns of equal length, as copies.
 
-    Polars, pandas, PyArrow and DuckDB take such an object as it is: ``polars.DataFrame(table)``, ``pyarrow.table(table)``.
+    Polars, pandas, PyArrow and DuckDB accept such an object: ``polars.DataFrame(table)``,
+    ``pyarrow.table(table)``.
     """
 
     __slots__ = ()
@@ -68,15 +69,15 @@ class _Table:
         raise NotImplementedError
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """A stream of batches of at most 65,536 rows."""
+        """Returns a stream of batches of at most 65,536 rows."""
         return _native()._arrow_stream(self._arrow_columns())
 
     def __arrow_c_schema__(self) -> object:
-        """The names and types of the columns."""
+        """Returns the names and types of the columns."""
         return _native()._arrow_schema(self._arrow_columns())
 
     def _vertex_ids(self) -> Any:
-        """The vertices that a call means whose argument is this object."""
+        """Returns the vertex ids that a call uses if this object is its argument."""
         raise TypeError(f"{type(self).__name__} has several columns: name one of them, such as .src, .dst, .ids or .neighbors")
 
 
@@ -85,10 +86,10 @@ def _is_pair(key: object) -> bool:
 
 
 def _id_columns(name: str, ids: Any, *, kinds: bool = False, keys: str | None = None) -> list[_ArrowColumn]:
-    """Vertex ids for other packages: of several kinds the kind in a column of its own, so that ids join with those of `vertex_table`.
+    """Returns columns of vertex ids for other packages. With several kinds, the kind is a separate column.
 
-    `ids` may be offsets and values of lists. There are two columns where an id is a pair, or if there are `kinds`. `keys` is the type
-    of ids where the array, for want of any, does not tell it.
+    So the ids can be joined with those of `vertex_table`. `ids` may be offsets and values of lists. There are
+    two columns if an id is a pair, or if `kinds` is true. `keys` is the type of ids for an array without ids.
     """
     offsets, values = ids if isinstance(ids, tuple) else (None, ids)
     if not kinds and (values.dtype.kind != "O" or not any(map(_is_pair, values))):
@@ -101,7 +102,7 @@ def _id_columns(name: str, ids: Any, *, kinds: bool = False, keys: str | None = 
 
 
 def _id_array(keys: list[Any], of: str | None) -> npt.NDArray[Any]:
-    """Ids that are all numbers as numbers; else, those of several types among them, as texts."""
+    """Returns ids as numbers if all are numbers, otherwise as texts."""
     found = {type(key) for key in keys if key is not None}
     if found == {int} or (not found and of == "u64"):
         numbers = np.fromiter((key or 0 for key in keys), np.uint64, len(keys))
@@ -111,17 +112,17 @@ def _id_array(keys: list[Any], of: str | None) -> npt.NDArray[Any]:
 
 
 def _objects(column: npt.NDArray[Any]) -> list[Any]:
-    """The values as Python objects: None where there is none, times with their zone."""
+    """Returns the values as Python objects: None for a missing value, and times with a zone."""
     values: list[Any] = column.tolist()
     if column.dtype.kind != "M":
         return values
-    # NumPy gives the number of a time whose year no datetime has.
+    # For a time outside the years of datetime, NumPy returns its number.
     zoned = (at.replace(tzinfo=UTC) if isinstance(at, datetime) else at and np.datetime64(at, "us") for at in values)
     return list(zoned)
 
 
 def _rows(columns: list[_ArrowColumn]) -> Iterator[tuple[Any, ...]]:
-    """Rows with the names of their values, as named tuples have them: names of properties may be no names of attributes."""
+    """Yields rows as tuples with names in `_fields`: a property's name may be no name of an attribute."""
     names = tuple(name for name, _, _ in columns)
     row = type("Row", (tuple,), {"__slots__": (), "_fields": names})
     return (row(values) for values in zip(*(_objects(column) for _, column, _ in columns), strict=True))
@@ -132,17 +133,17 @@ def _columns(properties: dict[str, npt.NDArray[Any]], types: dict[str, str]) -> 
 
 
 def _no_array(what: str, instead: str) -> TypeError:
-    """The refusal of `__array__`: NumPy would make one table of numbers of different meanings."""
+    """Returns the error of `__array__`: NumPy would mix numbers of different meanings in one table."""
     return TypeError(f"{what} are no single array: take {instead}")
 
 
 def _as_array(values: npt.NDArray[Any], dtype: Any, copy: bool | None) -> npt.NDArray[Any]:
-    """The values for NumPy, which knows no masks: NaN and NaT stand where there is none.
+    """Returns the values as an array without a mask: NaN or NaT for a missing value.
 
     Raises
     ------
     ValueError
-        A value is missing and the type has no number for that; or a copy is forbidden and needed.
+        A value is missing, and the type has no NaN or NaT; or a copy is needed and forbidden.
     """
     if np.ma.is_masked(values):
         missing = int(np.ma.getmaskarray(values).sum())
@@ -159,20 +160,20 @@ def _as_array(values: npt.NDArray[Any], dtype: Any, copy: bool | None) -> npt.ND
 class Edges(_Table):
     """Edges of a snapshot: arrays of equal length. ``len`` is the number of edges.
 
-    It unpacks into the first three, ``src, dst, weights``, whatever the number of edges; ``labels`` and ``ranks`` are had by their
-    names.
+    It unpacks into the first three arrays, ``src, dst, weights``. ``labels`` and ``ranks`` are attributes.
 
     Attributes
     ----------
     src, dst : numpy.ndarray
         Vertex ids: ``uint64``, or str objects for a graph with str ids.
     weights : numpy.ndarray or None
-        ``float64``: the weights of a weighted graph's default label, and the numbers in the property ``weight`` of other labels. NaN for
-        an edge without one; None where no label that was read has weights.
+        ``float64``: the weights of a weighted graph's default label, and the numbers in the property
+        ``weight`` of other labels. NaN for an edge without one; None if none of the labels read has weights.
     labels : numpy.ndarray or None
-        The label of each edge, as str objects, ``""`` for the default one; None where no other label is defined.
+        The label of each edge, as str objects, ``""`` for the default one; None if no other label is defined.
     ranks : numpy.ndarray or None
-        ``uint64``; 0 for edges of labels that are not ``multi``, and None where no label that was read is.
+        ``uint64``; 0 for edges of labels that are not ``multi``, and None if none of the labels read is
+        ``multi``.
 
     Examples
     --------
@@ -193,11 +194,11 @@ class Edges(_Table):
         return len(self.src)
 
     def __iter__(self) -> Iterator[Any]:
-        """The arrays ``src``, ``dst`` and ``weights``, so that they can be unpacked."""
+        """Iterates over the arrays ``src``, ``dst`` and ``weights``, so that they can be unpacked."""
         return iter((self.src, self.dst, self.weights))
 
     def __getitem__(self, column: int | slice) -> Any:
-        """One of the arrays that are unpacked, or several; not an edge."""
+        """Returns one or several of the arrays ``src``, ``dst`` and ``weights``; not an edge."""
         return (self.src, self.dst, self.weights)[column]
 
     def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -227,14 +228,15 @@ class EdgeTable(_Table):
     ranks : numpy.ndarray or None
         ``uint64``; None unless the label is ``multi``.
     properties : dict of str to numpy.ndarray
-        Masked arrays of ``bool``, ``int64``, ``float64`` or ``datetime64[us]`` (UTC), masked where an edge has no value;
-        of text and bytes, arrays of objects with None.
+        Masked arrays of ``bool``, ``int64``, ``float64`` or ``datetime64[us]`` (UTC), masked if an edge has
+        no value; for text and bytes, arrays of objects in which a missing value is None.
     types : dict of str to str
         The types of the properties by name, as in ``Schema``.
     kinds : bool
-        Whether the graph has kinds: then rows for other packages have the kind of each end in ``src_kind`` and ``dst_kind``.
+        True if the graph has kinds. Then rows for other packages have the kind of each end in ``src_kind``
+        and ``dst_kind``.
     key_types : tuple of (str, str), optional
-        The types of the ids at both ends, if the label says the kinds there.
+        The types of the ids at both ends, if the label states their kinds.
     labels : numpy.ndarray or None
         The label of each edge, as str objects; None in a table of one label.
     """
@@ -252,7 +254,7 @@ class EdgeTable(_Table):
         return len(self.src)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """Rows: tuples of the values, with their names in ``_fields``, so that ``pandas.DataFrame(table)`` has them."""
+        """Iterates over rows as tuples. Their ``_fields`` are the names for ``pandas.DataFrame(table)``."""
         return _rows(self._arrow_columns())
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
@@ -273,8 +275,8 @@ class VertexTable(_Table):
     ids : numpy.ndarray
         Vertex ids: ``uint64``, or str objects for a graph with str ids; the order of ``Snapshot.vertices``.
     properties : dict of str to numpy.ndarray
-        Masked arrays of ``bool``, ``int64``, ``float64`` or ``datetime64[us]`` (UTC), masked where a vertex has no value;
-        of text and bytes, arrays of objects with None.
+        Masked arrays of ``bool``, ``int64``, ``float64`` or ``datetime64[us]`` (UTC), masked if a vertex has
+        no value; for text and bytes, arrays of objects in which a missing value is None.
     types : dict of str to str
         The types of the properties by name, as in ``Schema``.
     kind : str
@@ -290,7 +292,7 @@ class VertexTable(_Table):
         return len(self.ids)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """Rows: tuples of the values, with their names in ``_fields``, so that ``pandas.DataFrame(table)`` has them."""
+        """Iterates over rows as tuples. Their ``_fields`` are the names for ``pandas.DataFrame(table)``."""
         return _rows(self._arrow_columns())
 
     def _vertex_ids(self) -> Any:
@@ -303,7 +305,7 @@ class VertexTable(_Table):
 
 
 def _row(values: npt.NDArray[Any], offsets: npt.NDArray[np.int64], row: int, what: str) -> npt.NDArray[Any]:
-    """One of the lists that stand in ``values`` one after another, as a view."""
+    """Returns a view of one of the lists, which are one after another in ``values``."""
     count = len(offsets) - 1
     if not -count <= row < count:
         raise IndexError(f"row {row} of {count} {what}")
@@ -313,14 +315,15 @@ def _row(values: npt.NDArray[Any], offsets: npt.NDArray[np.int64], row: int, wha
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NeighborLists(_Table):
-    """The neighbors of many vertices, one list behind the other.
+    """The neighbors of many vertices, one list after another.
 
     Attributes
     ----------
     ids : numpy.ndarray
-        The vertices that were asked for.
+        The ids of the vertices to which the lists belong.
     offsets : numpy.ndarray
-        ``int64``, one more than there are lists: list ``i`` is ``neighbors[offsets[i]:offsets[i + 1]]``.
+        ``int64``, one element more than there are lists: list ``i`` is
+        ``neighbors[offsets[i]:offsets[i + 1]]``.
     neighbors : numpy.ndarray
         Vertex ids, ascending within a list; one entry for each edge.
     """
@@ -333,12 +336,12 @@ class NeighborLists(_Table):
         return len(self.ids)
 
     def __getitem__(self, row: int) -> npt.NDArray[Any]:
-        """The neighbors of the vertex ``ids[row]``: a view of the array.
+        """Returns the neighbors of the vertex ``ids[row]``, as a view of the array.
 
         Raises
         ------
         IndexError
-            There are not so many rows.
+            There is no such row.
         """
         return _row(self.neighbors, self.offsets, row, "lists")
 
@@ -388,7 +391,7 @@ class Pairs(_Table):
         return len(self.values)
 
     def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
-        """Triples of both vertex ids and the number."""
+        """Iterates over triples: both vertex ids and the number."""
         return zip(self.src.tolist(), self.dst.tolist(), self.values.tolist(), strict=True)
 
     def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -412,13 +415,14 @@ class Paths(_Table):
     Attributes
     ----------
     ids : numpy.ndarray
-        The vertex ids of all, one path behind another.
+        The vertex ids of all paths, one path after another.
     offsets : numpy.ndarray
-        ``int64``, one more than there are paths: path ``i`` is ``ids[offsets[i]:offsets[i + 1]]``.
+        ``int64``, one element more than there are paths: path ``i`` is ``ids[offsets[i]:offsets[i + 1]]``.
     lengths : numpy.ndarray
-        ``float64``: of each the sum of weights, or the number of edges.
+        ``float64``: the length of each path, as the sum of weights or the number of edges.
     count : int or None
-        The number of all paths, including those that a limit left out; None if the search ended at its limit without counting on.
+        The number of all paths, including paths that a limit left out; None if the search stopped at its
+        limit.
     more : bool
         True if a limit left out other paths.
 
@@ -444,12 +448,12 @@ class Paths(_Table):
         return len(self.lengths)
 
     def __getitem__(self, row: int) -> npt.NDArray[Any]:
-        """The vertices of one path in order: a view of the array.
+        """Returns the vertices of one path in order, as a view of the array.
 
         Raises
         ------
         IndexError
-            There are not so many rows.
+            There is no such row.
         """
         return _row(self.ids, self.offsets, row, "paths")
 
@@ -472,20 +476,22 @@ class Paths(_Table):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Csr(_Table):
-    """The edges of a label as compressed rows, a row for each vertex, or for each of the kinds that the label states of its ends. The arrays are read-only.
+    """The edges of a label as compressed rows, in read-only arrays. There is a row for each vertex.
 
-    ``scipy.sparse.csr_array((csr.weights, csr.targets, csr.offsets))`` is its matrix, with ones where weights are None.
+    If the label states the kinds of its ends, only vertices of these kinds have a row. The matrix is
+    ``scipy.sparse.csr_array((csr.weights, csr.targets, csr.offsets))``, with ones if ``weights`` is None.
 
     Attributes
     ----------
     ids : numpy.ndarray
         The vertex id of each row: ``uint64``, or str objects for a graph with str ids.
     offsets : numpy.ndarray
-        ``int64``, one more than there are rows: the neighbors of row ``r`` are ``targets[offsets[r]:offsets[r + 1]]``.
+        ``int64``, one element more than there are rows: the neighbors of row ``r`` are
+        ``targets[offsets[r]:offsets[r + 1]]``.
     targets : numpy.ndarray
         ``uint32``: neighbors as rows, ascending within a row; one entry for each edge of a ``multi`` label.
     weights : numpy.ndarray or None
-        ``float64``: the weights of the edges, parallel to ``targets``; None where they have none.
+        ``float64``: the weights of the edges, parallel to ``targets``; None if they have no weights.
     """
 
     ids: npt.NDArray[Any]
@@ -501,7 +507,7 @@ class Csr(_Table):
         return [*_id_columns("id", self.ids), ("targets", (self.offsets, self.targets), False), *weights]
 
 
-# What snapshots of one timestamp share while somebody uses it; the native half adds to it.
+# The arrays that snapshots of one timestamp share while a program uses them; the native half adds to it.
 _copies: weakref.WeakValueDictionary[tuple[Any, ...], Csr] = weakref.WeakValueDictionary()
 
 
@@ -530,17 +536,17 @@ class Limited(list[Any]):
 
 
 class Estimate(NamedTuple):
-    """What a result was estimated from.
+    """The sample from which a result was estimated.
 
     Attributes
     ----------
     samples : int
-        How many vertices were searched from.
+        The number of vertices from which searches began.
     of : int
-        How many there are with edges, among which they were drawn.
+        The number of vertices with edges, among which these were drawn.
     bound : float
-        How far the value of one vertex may be off, as a share of the largest value that it could have: no farther with a probability of
-        95 %, by Hoeffding's inequality.
+        The error bound for the value of one vertex, as a share of the largest possible value. By Hoeffding's
+        inequality, the error is within the bound with a probability of 95 %.
     """
 
     samples: int
@@ -551,8 +557,9 @@ class Estimate(NamedTuple):
 class VertexResult(_Table):
     """One value for every vertex of a snapshot.
 
-    It is a mapping from vertex id to value for ``in``, ``result[key]``, ``keys()``, ``items()`` and ``dict(result)``, and iterates over
-    pairs of both. NumPy takes it for its values: ``numpy.sum(result)`` and ``numpy.asarray(result)`` leave the ids out.
+    It is a mapping from vertex id to value for ``in``, ``result[key]``, ``keys()``, ``items()`` and
+    ``dict(result)``, and iterates over pairs of id and value. NumPy reads only its values, as in
+    ``numpy.sum(result)`` and ``numpy.asarray(result)``.
 
     Parameters
     ----------
@@ -561,13 +568,15 @@ class VertexResult(_Table):
     values : numpy.ndarray
         ``values[i]`` belongs to the vertex ``ids[i]``.
     type : str, optional
-        The type of the property that the values are, as in ``Schema``. Objects without any value do not tell it.
+        The type, as in ``Schema``, if the values are of a property. It cannot be derived from objects if all
+        values are missing.
     estimate : Estimate, optional
-        What the values were estimated from, of a kernel that draws a sample; None where they are exact.
+        The sample from which a kernel estimated the values; None if they are exact.
     more : bool
-        Whether there are other vertices, which a limit left out: of ``k_hop(..., partial=True)``.
+        True if a limit left out other vertices, as of ``k_hop(..., partial=True)``.
     modularity : float, optional
-        How much more weight lies inside the communities than would at random, of ``louvain`` and ``leiden``; None for other kernels.
+        For ``louvain`` and ``leiden``, the share of weight inside the communities minus the share expected at
+        random; None for other kernels.
 
     Examples
     --------
@@ -624,29 +633,29 @@ class VertexResult(_Table):
         return [*_id_columns("id", self.ids), *values_of_ids]
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        """Pairs of vertex id and value; None where there is no value."""
+        """Iterates over pairs of vertex id and value; a missing value is None."""
         return zip(self.ids.tolist(), self.values.tolist(), strict=True)
 
     def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> npt.NDArray[Any]:
-        """The values, in the order of ``ids``: NaN or ``NaT`` for vertices without one.
+        """Returns the values in the order of ``ids``: NaN or ``NaT`` for vertices without one.
 
         Raises
         ------
         ValueError
-            A vertex has no value, and values are bools or ints, which have no number for that.
+            A vertex has no value, and the values are bools or ints, which have no NaN.
         """
         return _as_array(self.values, dtype, copy)
 
     def keys(self) -> list[Any]:
-        """The vertex ids as a list, in the order of the values."""
+        """Returns the vertex ids as a list, in the order of the values."""
         return list(self.ids.tolist())
 
     def items(self) -> Iterator[tuple[Any, Any]]:
-        """Pairs of vertex id and value, as iteration gives them."""
+        """Returns an iterator over pairs of vertex id and value."""
         return iter(self)
 
     def __getitem__(self, key: int | str) -> Any:
-        """The value of one vertex; the first look-up builds an index.
+        """Returns the value of one vertex. The first look-up builds an index.
 
         Raises
         ------
@@ -659,35 +668,35 @@ class VertexResult(_Table):
         return value.item() if isinstance(value, np.generic) else value
 
     def __contains__(self, key: object) -> bool:
-        """Whether there is such a vertex."""
+        """True if there is such a vertex."""
         return key in self._index()
 
     def _index(self) -> dict[Any, int]:
-        """The position of every vertex."""
+        """Returns the position of every vertex."""
         if self._positions is None:
             self._positions = {key: at for at, key in enumerate(self.ids.tolist())}
         return self._positions
 
     def _has_value(self) -> npt.NDArray[np.bool_]:
-        """Which vertices have a value."""
+        """Returns a mask: True for vertices with a value."""
         present = ~np.ma.getmaskarray(self.values)
         if self.values.dtype.kind == "O":
             present &= np.fromiter((value is not None for value in self.values), bool, len(self.values))
         return present
 
     def to_dict(self) -> dict[Any, Any]:
-        """A dictionary from vertex id to value."""
+        """Returns a dictionary from vertex id to value."""
         return dict(self.items())
 
     def top(self, k: int) -> list[tuple[Any, Any]]:
-        """The ``k`` vertices with the highest values, best first; fewer where there are fewer.
+        """Returns the ``k`` vertices with the highest values, highest first; fewer if there are fewer.
 
         Vertices without a value, or with NaN, are left out.
 
         Parameters
         ----------
         k : int
-            How many. Vertices with equal values come in the order of ``ids``.
+            The number of vertices. Vertices with equal values are in the order of ``ids``.
         """
         if k <= 0:
             return []
@@ -695,13 +704,13 @@ class VertexResult(_Table):
         if values.dtype.kind == "f":
             present &= ~np.isnan(values)
         rows = np.flatnonzero(present)
-        # Sorting the reverse makes a stable sort keep equal values in order after turning it round again.
+        # Rows are reversed, sorted stably and reversed again, so that equal values stay in order.
         order = np.argsort(values[rows[::-1]], kind="stable")[::-1][:k]
         best = rows[::-1][order]
         return list(zip(self.ids[best].tolist(), values[best].tolist(), strict=True))
 
     def counts(self) -> dict[Any, int]:
-        """How many vertices have each value: sizes of components, widths of levels. Those without one count as None.
+        """Returns the number of vertices with each value, such as the sizes of components; None is for no value.
 
         Examples
         --------

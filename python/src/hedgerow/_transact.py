@@ -1,7 +1,7 @@
 """`Database.transact`.
 
-In Python, so that no frame of native code stands below the function that it runs: that function may block for as long as
-it likes, and a daemon thread in it ends with the interpreter like any other.
+This is written in Python, so that no native frame is below the caller's function. The function may block for
+any time, and a daemon thread in it ends with the interpreter like any other thread.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ _MOST_RETRIES = 2**32 - 1
 
 
 def transact(self: Database, fn: Callable[[Transaction], Any], *, retries: int = 16) -> Any:
-    """Run a function in a write transaction and commit it, again after each conflict.
+    """Run a function in a write transaction, and commit it. After a conflict, run it again.
 
     Parameters
     ----------
     fn : callable
-        Called with the transaction, once per attempt. It should do nothing besides, and not end the transaction. If
-        it raises, the transaction is rolled back and the exception passes on.
+        Called with the transaction, once per attempt. It should have no other effects, and must not end the
+        transaction. If it raises, the transaction is rolled back and the exception is passed on.
     retries : int
-        How many times more it is run after a conflict.
+        The maximal number of further attempts after conflicts.
 
     Returns
     -------
     object
-        What the last call of ``fn`` returned.
+        The result of the last call of ``fn``.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def transact(self: Database, fn: Callable[[Transaction], Any], *, retries: int =
         raise DataError(f"retries must be 0 to {_MOST_RETRIES}, found {retries}")
     attempt = 0
     while True:
-        # The block rolls back whatever leaves it: exceptions of fn, KeyboardInterrupt between two lines.
+        # The block rolls back after any exception: from fn, or KeyboardInterrupt between two lines.
         with self.write() as tx:
             value = fn(tx)
             try:

@@ -1,4 +1,4 @@
-//! Counts that test programs print: tests that passed, failed and were skipped, and the extent of what they
+//! Counts that test programs print: tests that passed, failed and were skipped, and how much exploring tests
 //! explored.
 
 use std::fmt;
@@ -17,17 +17,17 @@ impl fmt::Display for Explored {
     }
 }
 
-/// The sums over everything that a stage printed.
+/// The sums of the counts in the whole output of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) passed: u64,
     pub(super) failed: u64,
     pub(super) explored: Vec<Explored>,
-    /// Tests, or parts of them, that the machine cannot run, each with the reason.
+    /// The tests, or parts of tests, that the machine cannot run, each with the reason.
     pub(super) skipped: Vec<String>,
     /// The names of the tests that failed.
     pub(super) failed_tests: Vec<String>,
-    /// True within the list of failed tests that ends the output of a test program.
+    /// True while the list of failed tests is read, which is last in the output of a test program.
     in_failures: bool,
 }
 
@@ -40,7 +40,7 @@ impl Counts {
         self.failed_tests.extend(other.failed_tests);
     }
 
-    /// Reads one line of output. Tests whose output is shown may print in the middle of a line.
+    /// Reads one line of output. The text of a test may be in the middle of a line, if its output is shown.
     pub(super) fn read(&mut self, line: &str) {
         let name = line.strip_prefix("    ").filter(|name| self.in_failures && !name.starts_with(' '));
         self.failed_tests.extend(name.map(str::to_owned));
@@ -50,7 +50,7 @@ impl Counts {
         } else if let Some(at) = line.find("skipped: ") {
             self.skipped.push(line[at + "skipped: ".len()..].to_owned());
         } else if let Some(test) = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR ")) {
-            // The short summary of pytest: `FAILED path::name - reason`.
+            // This is the short summary of pytest: `FAILED path::name - reason`.
             self.failed_tests.extend(test.split(" - ").next().map(str::to_owned));
         } else if let Some(test) = line.strip_prefix("SKIPPED ") {
             self.skipped.push(test.to_owned());
@@ -61,21 +61,21 @@ impl Counts {
     }
 }
 
-/// True for the last line of pytest, as in `==== 12 passed, 1 skipped in 3.4s ====`; quiet runs leave the
-/// rules out.
+/// True for the last line of pytest, as in `==== 12 passed, 1 skipped in 3.4s ====`; quiet runs print it
+/// without the `=` signs.
 fn is_pytest_summary(line: &str) -> bool {
     let line = line.trim_matches(['=', ' ']);
     line.contains(" in ") && line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" passed")
 }
 
-/// Returns the number that stands directly before the first `word`; 0 if there is none.
+/// Returns the number directly before the first `word`; 0 if there is none.
 fn number_before(line: &str, word: &str) -> u64 {
     let Some(at) = line.find(word) else { return 0 };
     let digits = line[..at].trim_end_matches(|c: char| c.is_ascii_digit()).len();
     line[digits..at].parse().unwrap_or(0)
 }
 
-/// Parses `WHAT COUNT (floor FLOOR)`; commas may set thousands apart.
+/// Parses `WHAT COUNT (floor FLOOR)`; the numbers may contain commas between thousands.
 fn explored(text: &str) -> Option<Explored> {
     let (left, right) = text.split_once("(floor ")?;
     let (what, count) = left.trim_end().rsplit_once(' ')?;

@@ -1,4 +1,4 @@
-//! The published crates as a registry gets them: `cargo package`, each with its licences.
+//! The published crates, as a registry receives them: `cargo package`, each with its licences.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,14 +8,13 @@ use super::plan::{Plan, target_folder};
 use super::shell::Step;
 use crate::metadata::Workspace;
 
-/// The files without which no crate is published, beside its sources.
+/// The files, other than sources, that every published crate must contain.
 const REQUIRED: [&str; 5] = ["Cargo.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
-/// Packages the crates that a release publishes; builds each from its package, beside the others, if
-/// `are_built`.
+/// Packages the crates that a release publishes. If `are_built`, it also builds each package, together with
+/// the packages that it depends on.
 pub(super) fn plan(root: &Path, workspace: &Workspace, are_built: bool) -> Plan {
-    // Files that are not committed are packaged too: `make dist FINAL=1` refuses them, and a rehearsal does
-    // not.
+    // Uncommitted files are packaged too. `make dist FINAL=1` refuses such a state; a rehearsal permits it.
     let mut arguments = vec!["package", "--locked", "--allow-dirty"];
     arguments.extend((!are_built).then_some("--no-verify"));
     arguments.extend(workspace.published().flat_map(|package| ["--package", package.name.as_str()]));
@@ -29,7 +28,7 @@ pub(super) fn plan(root: &Path, workspace: &Workspace, are_built: bool) -> Plan 
     })
 }
 
-/// Checks that a package contains the files that each needs.
+/// Checks that a package contains the required files.
 fn complete(path: &Path, name: &str) -> Result<(), String> {
     let listing = Command::new("tar").arg("-tzf").arg(path).output();
     let listing = listing.map_err(|e| format!("cannot run tar: {e}"))?;

@@ -1,5 +1,5 @@
-//! The site of the documentation: MkDocs in an environment of its own, strict about links, into
-//! `target/site`.
+//! The documentation site: MkDocs in a separate environment builds it into `target/site`, and fails at broken
+//! links.
 
 use std::path::Path;
 
@@ -15,18 +15,18 @@ const ENVIRONMENT: Environment =
 /// The folder of the site.
 pub(super) const SITE: &str = "target/site";
 
-/// Builds the site; absent where the packages are not there and cannot be fetched.
+/// Builds the site. The stage is skipped if the packages are absent and cannot be fetched.
 pub(super) fn plan(root: &Path) -> Plan {
     if let Err(failure) = ENVIRONMENT.make(root) {
         return Plan::absent(format!("the packages of the site are not there: {}", failure.what));
     }
-    // The options of the command line come from the program, if it is built.
+    // The program, if it was built, supplies the options of the command line.
     let build = build(root, &target_folder(root).join("debug/hedgerow"));
     python::package_if_absent(root, Plan::default()).run(build).judged_by(Outcome::require_explored)
 }
 
-/// Builds the site of a release: the options of the command line come from `program`, and the reference of
-/// the package from the one in the folder `package`.
+/// Builds the site of a release. The options of the command line come from `program`, and the reference of
+/// the Python package from the folder `package`.
 pub(super) fn plan_of_release(root: &Path, program: &Path, package: &Path) -> Plan {
     let here = root.to_path_buf();
     let build = build(root, program).env("HEDGEROW_PACKAGE", &package.to_string_lossy());

@@ -1,5 +1,5 @@
-//! Suites of the store once more, under a switch of the test build that takes out of memory, after each
-//! commit, all that files hold (`docs/design/disk-cases.md`).
+//! The store's suites, run again with a switch of the test build. After each commit it evicts all data that
+//! files also hold (`docs/design/disk-cases.md`).
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use super::outcome::Outcome;
 use super::plan::Plan;
 use super::shell::{self, Step};
 
-/// The test targets that run under the switch.
+/// The test targets that run with the switch.
 const TARGETS: [&str; 3] = ["it", "isolation", "crash"];
-/// And in the deep form alone: `make test` has little time for histories, whose checkers are the same with
+/// The test targets that run only in the deep form. Histories take long, and their checkers are the same with
 /// and without the switch.
 const DEEP_TARGETS: [&str; 1] = ["history"];
 
-/// The tests that `make test` runs of them, by parts of names: those that explore most.
+/// The tests of these targets that `make test` runs, by parts of names: the tests that explore most.
 const EXPLORING: &[&str] = &[
     "random_transactions_agree_with_the_model",
     "own_writes::",
@@ -28,39 +28,40 @@ const EXPLORING: &[&str] = &[
     "every_crash_leaves_a_prefix",
 ];
 
-/// Parts of names of tests that mean nothing under the switch: they say which files are written, or how much
-/// memory something takes.
+/// The tests that mean nothing with the switch, by parts of names. They check which files are written, or how
+/// much memory is taken.
 const LEFT_OUT: &[&str] = &[
-    // How much memory something takes.
+    // These check how much memory something takes.
     "backpressure::",
     "memory_limit::",
     "held_quarter::",
     "cut_short_batches::",
-    // How much is read of files.
+    // These check how much is read from files.
     "cooling::",
     "random_reads::",
     "commit_loads::two_commits",
-    // What goes cools there, and is linked again without the read that takes it out once more.
+    // With the switch, an evicted chain cools and is linked again, without the read that would evict it once
+    // more.
     "commit_loads::a_commit_whose_list_never_stays",
-    // How many checkpoints there were, and what each of them wrote.
+    // These check how many checkpoints there were, and what each of them wrote.
     "checkpoints::a_failure_in_the_background_is_told_and_made_good",
     "checkpoints::a_checkpoint_costs_what_changed",
     "checkpoints::what_is_removed_does_not_come_back",
     "disk_full::a_sync_of_the_directory_that_finds_no_space_poisons_the_store",
-    // What is not durable yet: a checkpoint syncs the log.
+    // This checks data that is not durable yet, but a checkpoint syncs the log.
     "durability::flush_makes_everything_before_it_durable",
-    // Its file system commits from inside a sync, on the thread that syncs. The switch begins a checkpoint
-    // there, which waits for the lock of the log that this thread holds.
+    // This test's file system commits from inside a sync, on the syncing thread. The switch would begin a
+    // checkpoint in that commit, which waits for the lock of the log that this thread holds.
     "writers::commits_that_come_during_a_sync_are_not_part_of_it",
-    // Damage in records of the log that a checkpoint has replaced.
+    // These damage records of the log that a checkpoint has already replaced.
     "salvage::a_lost_definition_costs_a_name",
     "salvage::later_commits_show_what_lost_ones_did",
 ];
 
-/// The number of rounds of which `make test` makes one.
+/// The number by which `make test` divides the rounds.
 const SHARE: &str = "20";
 
-/// Returns the plan of the stage; `features` are those of the build of the tests.
+/// Returns the plan of the stage; the tests are built with `features`.
 pub(super) fn plan(root: &Path, features: &str) -> Plan {
     let deep = shell::is_deep();
     let mut arguments = vec!["test", "--locked", features];

@@ -1,4 +1,5 @@
-//! The lab, a workspace of its own: `make test` only checks its form, `make lab-test` and deep runs test it.
+//! The lab, a separate workspace: `make test` only checks that it compiles; `make lab-test` and deep runs
+//! test it.
 
 use std::path::Path;
 
@@ -7,23 +8,23 @@ use super::shell::Step;
 
 /// The manifest of the lab, from the root.
 pub(super) const MANIFEST: &str = "lab/Cargo.toml";
-/// All of it: experiments over forms of containers too.
+/// The feature that adds experiments over forms of containers.
 const FORMS: &str = "--features=hedgerow-bench/forms";
 
-/// Checks that all of the lab compiles, without warnings: nothing is optimised, and nothing runs.
+/// Checks that the whole lab compiles without warnings. It optimises nothing and runs nothing.
 pub(super) fn check(root: &Path) -> Plan {
     let arguments =
         ["clippy", "--manifest-path", MANIFEST, "--locked", "--workspace", FORMS, "--all-targets"];
     Plan::default().build(Step::cargo(root, &[&arguments[..], &["--", "-D", "warnings"]].concat()))
 }
 
-/// Runs the tests of the containers and of what measures them.
+/// Runs the tests of the containers and of the programs that measure them.
 pub(super) fn test(root: &Path) -> Plan {
     let arguments = ["test", "--manifest-path", MANIFEST, "--locked", FORMS, "--lib", "--bins", "--tests"];
     check(root).test(Step::cargo(root, &arguments))
 }
 
-/// Runs the tests of the engines of others, but for RocksDB: `make rivals` adds that.
+/// Runs the tests of the foreign engines except RocksDB, which `make rivals` adds.
 pub(super) fn rivals(root: &Path) -> Plan {
     let arguments =
         ["test", "--manifest-path", MANIFEST, "--locked", "--package", "hedgerow-rivals", "--tests"];

@@ -1,8 +1,8 @@
-//! The ledger of deep runs: what was explored, by commit, stage and seed, for ever.
+//! The ledger of deep runs: a permanent record of what was explored, by commit, stage and seed.
 //!
-//! A table in the repository, one line for each `explored:` line of a run. A run's seed is in no earlier line
-//! of its stage; test programs number their rounds from a million times the seed, so that no two runs share
-//! one.
+//! It is a table in the repository, with one line for each `explored:` line of a run. No earlier line of the
+//! stage has the seed of a new run. Test programs number their rounds from a million times the seed, so that
+//! no two runs have a round in common.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -12,7 +12,7 @@ use std::process::Command;
 
 use super::outcome::Outcome;
 
-/// The table, under the root of the repository.
+/// The path of the table, from the root of the repository.
 pub(super) const LEDGER: &str = "docs/ledger.tsv";
 
 const HEADER: &str = "commit\tstage\tseed\tseconds\twhat\tcount\tresult";
@@ -52,7 +52,7 @@ impl Entry {
     }
 }
 
-/// All lines of the table; of none if there is no table yet.
+/// Returns all lines of the table; none if the table does not exist yet.
 pub(super) fn read(root: &Path) -> Result<Vec<Entry>, String> {
     let text = match fs::read_to_string(root.join(LEDGER)) {
         Ok(text) => text,
@@ -65,12 +65,13 @@ pub(super) fn read(root: &Path) -> Result<Vec<Entry>, String> {
         .collect()
 }
 
-/// The first seed at or after `wished` that no earlier run had.
+/// Returns the first seed at or after `wished` that no earlier run used.
 pub(super) fn unused_seed(entries: &[Entry], wished: u64) -> u64 {
     entries.iter().map(|entry| entry.seed + 1).max().unwrap_or(0).max(wished)
 }
 
-/// Adds what a stage explored. In one write, so that two runs at once do not mix their lines.
+/// Adds the counts that a stage explored. A single write adds all lines, so that concurrent runs do not mix
+/// theirs.
 pub(super) fn append(root: &Path, stage: &str, seed: u64, outcome: &Outcome) -> Result<(), String> {
     let commit = commit(root);
     let entries = outcome.counts.explored.iter().map(|explored| Entry {
@@ -89,7 +90,7 @@ pub(super) fn append(root: &Path, stage: &str, seed: u64, outcome: &Outcome) -> 
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|e| format!("{LEDGER}: {e}"))
 }
 
-/// The sums over all runs that passed, by stage and by what was explored.
+/// Returns the sums over all runs that passed, by stage and by the explored thing.
 pub(super) fn totals(entries: &[Entry]) -> BTreeMap<(String, String), (u64, u64)> {
     let mut totals = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.passed) {
@@ -109,7 +110,7 @@ pub(super) fn print_totals(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The commit that is tested; `+` says that files differ from it.
+/// Returns the commit that is tested; `+` means that files differ from it.
 fn commit(root: &Path) -> String {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).current_dir(root).output().ok()?;

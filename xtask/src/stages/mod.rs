@@ -1,6 +1,6 @@
-//! The stages of `make test`, each timed, with the counts that they print checked against floors. All run,
-//! whatever fails. One thread builds what the stages need, in their order, while others run the built ones:
-//! processors that wait in tests compile, or run other tests.
+//! The stages of `make test`, each timed. Their printed counts are compared with floors. All stages run, even
+//! if one fails. One thread builds the stages in their order, while other threads run the built ones. So
+//! processors that would wait for tests compile, or run other tests.
 
 mod count;
 mod crates;
@@ -38,10 +38,9 @@ struct Stage {
     plan: fn(&Path, &Workspace) -> Plan,
 }
 
-/// The stages, in the order in which they are built and run. Checks of form come first: they need no test to
-/// be built. Python's packages come from the network while clippy works. The tests of Python wait often, and
-/// what follows is built meanwhile; what runs long comes before the last builds, and what runs shortly comes
-/// last.
+/// The stages, in the order in which they are built and run. Checks of form are first, because they need no
+/// built test. Python's packages are downloaded while clippy works. Python's tests wait often, and later
+/// stages are built meanwhile. Long stages are before the last builds, and short stages are last.
 const STAGES: &[Stage] = &[
     Stage { name: "fmt", plan: fmt },
     Stage { name: "tidy", plan: tidy_stage },
@@ -72,11 +71,11 @@ const STAGES: &[Stage] = &[
     Stage { name: "rivals", plan: |root, _| lab::rivals(root) },
 ];
 
-/// The number of stages that run at once in `make test`. Several wait for disks and for other processes most
-/// of the time, and others have one thread.
+/// The number of stages that run at once in `make test`. Several stages mostly wait for disks and for other
+/// processes, and others have one thread.
 const STAGES_AT_ONCE: usize = 2;
 
-/// Stages that explore for as long as they are given.
+/// The stages that can explore for any given time.
 const DEEP_STAGES: &[&str] = &[
     "python",
     "crash",
@@ -100,11 +99,11 @@ const DEEP_STAGES: &[&str] = &[
     "system",
 ];
 
-/// Stages that `make test` leaves out unless they are named: they take minutes, or are no part of the
+/// The stages that `make test` runs only if they are named, because they take minutes or are not part of the
 /// product.
 const ONLY_NAMED: &[&str] = &["asan", "platforms", "package", "lab-check", "lab", "rivals"];
 
-/// Test targets that have a stage of their own; every other target belongs to `unit`.
+/// The test targets that have a stage of their own; every other target belongs to `unit`.
 const OWN_STAGE: &[&str] = &[
     "crash",
     "kill9",
@@ -120,17 +119,18 @@ const OWN_STAGE: &[&str] = &[
     "system",
 ];
 
-/// Fewest loom models that must have run.
+/// The least number of loom models that must have run.
 const LOOM_MODELS_FLOOR: u64 = 50;
 
-/// One build for all tests, with mistakes and failure points that some of them turn on.
+/// The features of all test builds: planted faults and failure points, which some tests turn on.
 const PLANTED_FAULTS: &str = "--features=hedgerow/planted-faults,hedgerow/kernels";
 
-/// Set to 1, as in the continuous integration, it makes a failure of each test and stage that the machine
-/// cannot run.
+/// The variable that, set to 1 as in continuous integration, makes each test or stage that the machine cannot
+/// run a failure.
 const NO_SKIPS: &str = "HEDGEROW_NO_SKIPS";
 
-/// Runs the stages called `chosen`, or all; with `--fail-fast` among the words, up to the first that fails.
+/// Runs the stages called `chosen`, or all. With `--fail-fast` among the words it stops after the first
+/// failure.
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
     let (options, chosen): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with("--"));
     if let Some(unknown) = options.iter().find(|option| **option != FAIL_FAST) {
@@ -163,25 +163,25 @@ fn outcomes(
     perform(root, &workspace, &stages, &Way { at_once, fail_fast }, ended)
 }
 
-/// A function that is called with each stage that has ended.
+/// A function that is called with each finished stage.
 type Ended<'a> = &'a mut (dyn FnMut(&str, &Outcome) -> Result<(), String> + Send);
 
-/// The way in which stages run.
+/// The options with which stages run.
 struct Way {
     at_once: usize,
-    /// True if the first failure ends all stages.
+    /// True if the first failure stops all stages.
     fail_fast: bool,
 }
 
-/// The stages that have ended.
+/// The finished stages.
 struct Done<'a> {
     outcomes: Vec<(&'static str, Outcome)>,
-    /// The last result of `ended`.
+    /// The result of the last call of `ended`.
     result: Result<(), String>,
     ended: Ended<'a>,
 }
 
-/// Runs `stages`: one thread builds them in their order, and others run those that are built.
+/// Runs `stages`: one thread builds them in their order, and others run the built ones.
 fn perform(
     root: &Path,
     workspace: &Workspace,
@@ -231,7 +231,7 @@ fn perform(
     result.map(|()| outcomes)
 }
 
-/// Fails a stage that the machine cannot run, or not all of it.
+/// Makes it a failure if the machine cannot run the stage, or a test of it.
 fn refuse_skips(outcome: &mut Outcome) {
     let skipped = outcome.counts.skipped.iter().chain(&outcome.absent);
     let refused = |skipped| Failure::of_stage(format!("skipped, which {NO_SKIPS}=1 forbids: {skipped}"));
@@ -242,7 +242,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs one exploring stage, or each in turn, for as long as asked, with new seeds.
+/// Runs one exploring stage, or each in turn, for the given time, with new seeds.
 pub(crate) fn run_deep(root: &Path, options: &[&str]) -> Result<(), String> {
     let mut stage = None;
     let mut seconds = 600;
@@ -286,13 +286,13 @@ fn tidy_stage(root: &Path, _: &Workspace) -> Plan {
 }
 
 fn clippy(root: &Path, _: &Workspace) -> Plan {
-    // The Python crate is looked at too, as it ships: without a Python library to link to.
+    // The Python crate is checked too, as it is released: without a Python library to link to.
     let features =
         format!("{PLANTED_FAULTS},hedgerow-python/extension-module,hedgerow-python/planted-faults");
     let arguments = ["clippy", "--locked", "--workspace", &features, "--all-targets"];
     let arguments = [&arguments[..], &["--", "-D", "warnings"]].concat();
-    // All tests are built with planted faults: whether programs compile without, as they ship, is seen here
-    // alone.
+    // All tests are built with planted faults. Only this checks that programs compile without them, as they
+    // are released.
     let shipped = ["clippy", "--locked", "-p", "hedgerow-cli", "-p", "hedgerow-python"];
     let with = ["--features=hedgerow-python/extension-module", "--", "-D", "warnings"];
     let shipped = [&shipped[..], &with].concat();
@@ -300,7 +300,7 @@ fn clippy(root: &Path, _: &Workspace) -> Plan {
     Plan::default().build(step(&arguments)).build(step(&shipped))
 }
 
-/// Unit tests, examples and every integration target without a stage of its own.
+/// Plans the unit tests, the examples, and every integration target without a stage of its own.
 fn unit(root: &Path, workspace: &Workspace) -> Plan {
     let mut arguments = vec!["test", "--locked", PLANTED_FAULTS, "--lib", "--bins"];
     for target in workspace.test_targets() {
@@ -313,27 +313,27 @@ fn unit(root: &Path, workspace: &Workspace) -> Plan {
     workspace.examples_of("hedgerow").into_iter().fold(plan, |plan, name| run_example(plan, root, name))
 }
 
-/// Runs a program of `examples/` of the crate that users depend on, which they copy. It may write to the path
-/// that it is given.
+/// Runs a program of the folder `examples/` in the crate that users depend on. The program may write to the
+/// path that it gets as its argument.
 fn run_example(plan: Plan, root: &Path, name: &str) -> Plan {
     let program = plan::target_folder(root).join("debug/examples").join(name);
     let scratch = std::env::temp_dir().join(format!("hedgerow-{name}-{}", std::process::id()));
     plan.run(Step::new(program, root, &[&scratch.to_string_lossy()])).call(move || {
-        // Not every program writes there.
+        // Not every program writes to the path.
         let _ = std::fs::remove_dir_all(&scratch);
         Ok(())
     })
 }
 
-/// Cargo compiles these tests and runs them at once, so that they count as a build: as a run it would wait
-/// for all that is built beside it.
+/// Plans the doc tests as a build, since cargo compiles them and runs them at once. As a run, the stage would
+/// wait for all builds that go on meanwhile.
 fn doc(root: &Path, _: &Workspace) -> Plan {
     Plan::default().build(Step::cargo(root, &["test", "--locked", PLANTED_FAULTS, "--doc"]))
 }
 
-/// The model-checked protocols.
+/// Plans the model-checked protocols.
 fn loom(root: &Path, workspace: &Workspace) -> Plan {
-    // Exhaustive up to three preemptions, unless a caller asks for another bound.
+    // Exploration is exhaustive up to three preemptions, unless the caller's environment sets another bound.
     let bounded = |step: Step| step.env_unless_set("LOOM_MAX_PREEMPTIONS", "3");
     let features = "--features=hedgerow-mem/loom,hedgerow-txn/loom";
     own_target(root, workspace, "loom", features, bounded).judged_by(|outcome| {
@@ -342,14 +342,14 @@ fn loom(root: &Path, workspace: &Workspace) -> Plan {
     })
 }
 
-/// Whole transactions under a controlled scheduler.
+/// Plans the tests that run whole transactions under a controlled scheduler.
 fn shuttle(root: &Path, workspace: &Workspace) -> Plan {
     let features = "--features=hedgerow-schedules/planted-faults,hedgerow-schedules/shuttle";
     own_target(root, workspace, "shuttle", features, |step| step).judged_by(Outcome::require_explored)
 }
 
-/// The modules with `unsafe` code under AddressSanitizer, with blocks from the global allocator, which it
-/// watches. The option of the compiler is one that is not stable yet, and needs a target to be named.
+/// Plans the modules with `unsafe` code under AddressSanitizer. Their memory comes from the global allocator,
+/// which it watches. The compiler's option is unstable, and needs an explicit target.
 fn asan(root: &Path, _: &Workspace) -> Plan {
     const TARGET: &str = "x86_64-unknown-linux-gnu";
     if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
@@ -364,21 +364,21 @@ fn asan(root: &Path, _: &Workspace) -> Plan {
     Plan::default().test(step)
 }
 
-/// Each planted fault is found by the tests that claim to find its kind.
+/// Plans the check that each planted fault is found by the tests that claim to find its kind.
 fn faults(root: &Path, workspace: &Workspace) -> Plan {
     own_target(root, workspace, "faults", PLANTED_FAULTS, |step| step)
 }
 
-/// A test target that must say what it explored. In the deep form each of its exploring tests takes the time
-/// given.
+/// Plans a test target that must print what it explored. In the deep form each of its exploring tests runs
+/// for the given time.
 fn exploring(root: &Path, workspace: &Workspace, target: &str) -> Plan {
     let plan = own_target(root, workspace, target, PLANTED_FAULTS, |step| step);
     plan.judged_by(Outcome::require_explored)
 }
 
-/// Runs the test target `target` wherever a crate has it, with its output shown. All of the workspace's
-/// packages are selected, as in the stage `unit`: another selection would turn other features of libraries
-/// on, and build them anew.
+/// Plans the test target `target` of every crate that has it, and shows its output. As in the stage `unit`,
+/// all packages of the workspace are selected: another selection would enable other features of libraries,
+/// and build them again.
 fn own_target(
     root: &Path,
     workspace: &Workspace,

@@ -8,7 +8,7 @@ use super::count::Counts;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Taken {
     pub(super) wall: Duration,
-    /// The time of all processors, taken by the child processes.
+    /// The processor time of the child processes.
     pub(super) processor: Duration,
 }
 
@@ -19,21 +19,22 @@ impl std::ops::AddAssign for Taken {
     }
 }
 
-/// A failure, and the command that shows it again.
+/// A failure, and the command that repeats it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) what: String,
-    /// A shell command, from the root of the repository; empty if only the whole stage repeats it.
+    /// The shell command that repeats the failure, from the root of the repository; empty if only the whole
+    /// stage repeats it.
     pub(super) repeat: String,
 }
 
 impl Failure {
-    /// A failure that the whole stage repeats.
+    /// Returns a failure that only the whole stage repeats.
     pub(super) fn of_stage(what: impl Into<String>) -> Failure {
         Failure { what: what.into(), repeat: String::new() }
     }
 
-    /// Returns the command that shows the failure of the stage `stage` again.
+    /// Returns the command that repeats a failure of the stage `stage`.
     pub(super) fn command(&self, stage: &str) -> String {
         if self.repeat.is_empty() { format!("make test STAGE={stage}") } else { self.repeat.clone() }
     }
@@ -45,14 +46,14 @@ pub(super) struct Outcome {
     pub(super) build: Taken,
     pub(super) run: Taken,
     pub(super) counts: Counts,
-    /// Empty if the stage passed.
+    /// The failures; empty if the stage passed.
     pub(super) failures: Vec<Failure>,
     /// The reason why the machine cannot run the stage.
     pub(super) absent: Option<String>,
 }
 
 impl Outcome {
-    /// Returns the last word on the stage.
+    /// Returns the verdict that the summary shows for the stage.
     pub(super) fn verdict(&self) -> String {
         match (&self.absent, self.failures.len()) {
             (Some(reason), 0) => format!("SKIPPED ({reason})"),
@@ -63,14 +64,14 @@ impl Outcome {
         }
     }
 
-    /// Fails the stage for each count below its floor.
+    /// Adds a failure for each count below its floor.
     pub(super) fn check_floors(&mut self) {
         for explored in self.counts.explored.iter().filter(|e| e.count < e.floor) {
             self.failures.push(Failure::of_stage(format!("{explored}: below the floor")));
         }
     }
 
-    /// Fails the stage if it explored nothing: a stage that silently does nothing must be red.
+    /// Fails the stage if it explored nothing, so that a stage cannot pass by doing nothing.
     pub(super) fn require_explored(&mut self) {
         if self.failures.is_empty() && self.counts.explored.is_empty() {
             self.failures.push(Failure::of_stage("the stage printed no `explored:` line"));

@@ -1,4 +1,4 @@
-//! The plan of a stage: its builds, which may go on beside the tests of other stages, then its runs.
+//! The plan of a stage: its builds, which may run while other stages are tested, and then its runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use super::outcome::{Failure, Outcome, Taken};
 use super::shell::{Ended, Output, Step, TestProgram};
 
-/// The number of programs of a stage that run at once. One program alone leaves processors idle while its
-/// last test runs and while a test waits; the tests of each use all processors, so that more would only get
-/// in each other's way.
+/// The number of test programs of a stage that run at once. A single program leaves processors idle while a
+/// test waits, and during its last test. The tests of one program use all processors, so more than two would
+/// only compete.
 const PROGRAMS_AT_ONCE: usize = 2;
 
 /// A part of a stage.
@@ -19,7 +19,7 @@ pub(super) enum Task {
     Step(Step),
     /// Each test program that the stage has built, with the arguments and variables of the step.
     TestPrograms(Step),
-    /// Work of this program.
+    /// A function of this program.
     Call(Box<dyn FnOnce() -> Result<(), Failure> + Send>),
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Plan {
     builds: Vec<Task>,
     runs: Vec<Task>,
     judge: Option<fn(&mut Outcome)>,
-    /// The outcome so far: the reason why there is nothing to do, or why the stage cannot begin.
+    /// The outcome so far. It may already have the reason why the stage is skipped, or why it cannot begin.
     outcome: Outcome,
     programs: Vec<TestProgram>,
     /// The processor time of the steps since the current part of the stage began.
@@ -48,13 +48,13 @@ impl Plan {
         }
     }
 
-    /// A command that builds.
+    /// Adds a command that builds.
     pub(super) fn build(mut self, step: Step) -> Plan {
         self.builds.push(Task::Step(step));
         self
     }
 
-    /// Work of this program that belongs to building.
+    /// Adds a function of this program that belongs to building.
     pub(super) fn prepare(mut self, work: impl FnOnce() -> Result<(), Failure> + Send + 'static) -> Plan {
         self.builds.push(Task::Call(Box::new(work)));
         self
@@ -70,9 +70,9 @@ impl Plan {
         self
     }
 
-    /// `cargo test`, of which this is the step: its programs are built, and then run, [some at
-    /// once](PROGRAMS_AT_ONCE). Cargo itself would wait, before it runs anything, for all that another cargo
-    /// builds in the same folder.
+    /// Adds `cargo test`, whose command is `step`: its test programs are built, and then [some of them run at
+    /// once](PROGRAMS_AT_ONCE). Before it runs a test, `cargo test` itself would wait for every other cargo
+    /// that builds in the same folder.
     pub(super) fn test(mut self, step: Step) -> Plan {
         let (build, run) = step.built_and_run();
         self.builds.push(Task::Step(build));
@@ -80,13 +80,13 @@ impl Plan {
         self
     }
 
-    /// Sets a function that judges the counts, besides their floors.
+    /// Sets a function that judges the counts, in addition to their floors.
     pub(super) fn judged_by(mut self, judge: fn(&mut Outcome)) -> Plan {
         self.judge = Some(judge);
         self
     }
 
-    /// Builds, up to the first build that fails: a later one needs those before it.
+    /// Runs the builds up to the first one that fails, since a later build needs the earlier ones.
     pub(super) fn built(mut self, output: Output<'_>) -> Plan {
         let started = Instant::now();
         for task in std::mem::take(&mut self.builds) {
@@ -98,12 +98,12 @@ impl Plan {
         self
     }
 
-    /// True if building failed.
+    /// True if a build failed.
     pub(super) fn has_failed(&self) -> bool {
         !self.outcome.failures.is_empty()
     }
 
-    /// Runs all that was [built](Self::built), whatever fails, and judges it.
+    /// Runs everything that was [built](Self::built), even after failures, and judges the outcome.
     pub(super) fn outcome(mut self, output: Output<'_>) -> Outcome {
         let started = Instant::now();
         if !self.has_failed() {
@@ -119,7 +119,7 @@ impl Plan {
         self.outcome
     }
 
-    /// Returns the time of the part of the stage that began at `started` and ends now.
+    /// Returns the time of the part of the stage from `started` until now.
     fn taken_since(&mut self, started: Instant) -> Taken {
         Taken { wall: started.elapsed(), processor: std::mem::take(&mut self.processor) }
     }
@@ -135,10 +135,10 @@ impl Plan {
         }
     }
 
-    /// Runs the test programs, each as `step` says. A program that is alone shows its output as `output`
-    /// says, others when they have ended.
+    /// Runs the test programs with the settings of `step`. The output of a single program goes to `output` as
+    /// it is written. With several programs, each one's output is shown when it has ended.
     fn run_programs(&mut self, step: &Step, output: Output<'_>) {
-        // The largest program, which holds the most tests, first: it must not be the last to end.
+        // The largest program has the most tests. It runs first, so that it is not the last to end.
         self.programs.sort_by_key(|program| std::cmp::Reverse(program.size()));
         let steps: Vec<Step> = self.programs.iter().map(|program| step.of(program)).collect();
         match steps.as_slice() {
@@ -155,7 +155,7 @@ impl Plan {
     }
 }
 
-/// Runs all `steps`, [some at once](PROGRAMS_AT_ONCE); after `output` says stop, no other begins.
+/// Runs all `steps`, [some at once](PROGRAMS_AT_ONCE). When `output` requests a stop, no further step begins.
 fn some_at_once(steps: &[Step], output: Output<'_>) -> Vec<Ended> {
     let never = AtomicBool::new(false);
     let stop = match output {

@@ -1,9 +1,9 @@
-//! Checks the product for systems other than this one: `cargo check` for Linux on arm64, Linux with musl, and
+//! Checks the product for other systems than this one: `cargo check` for Linux on arm64, Linux with musl, and
 //! macOS on arm64.
 //!
-//! A check needs the standard library of the target: rustup's, where the target is installed, or else one
-//! that cargo builds from its source. It also needs a C compiler for the target, for mimalloc and zstd:
-//! Zig's, from the package index.
+//! A check needs the target's standard library: rustup's, if the target is installed, or else one that cargo
+//! builds from source. It also needs a C compiler for the target, for mimalloc and zstd. Zig's compiler, from
+//! Python's package index, is used.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,22 +12,21 @@ use super::plan::Plan;
 use super::python;
 use super::shell::Step;
 
-/// A target, and the name by which Zig's C compiler knows it; the other is checked with the C compiler of
-/// this machine, which Zig's cannot stand in for there: it refuses `-march=x86-64`, which build scripts pass
-/// on.
+/// The targets, each with its name for Zig's C compiler. A target without such a name uses this machine's C
+/// compiler: Zig's refuses `-march=x86-64`, which build scripts pass for that target.
 const TARGETS: &[(&str, Option<&str>)] = &[
     ("aarch64-unknown-linux-gnu", Some("aarch64-linux-gnu")),
     ("x86_64-unknown-linux-musl", None),
     ("aarch64-apple-darwin", Some("aarch64-macos-none")),
 ];
-/// The product: facade with kernels, command line, package.
+/// The packages of the product: facade with kernels, command line, demo, Python package.
 const PACKAGES: &[&str] = &["hedgerow", "hedgerow-cli", "hedgerow-demo", "hedgerow-python"];
-/// A C compiler for all targets.
+/// The Python package with a C compiler for all targets.
 const ZIG: &str = "ziglang";
-/// The folder of a compiler that the system's packages bring, with the source of its standard library.
+/// The folder of a compiler from the system's packages, which include the source of the standard library.
 const SYSTEM_PROGRAMS: &str = "/usr/bin";
 
-/// Returns the checks of all targets, or the reason why this machine cannot make them.
+/// Returns the checks of all targets, or the reason why this machine cannot run them.
 pub(super) fn plan(root: &Path) -> Plan {
     let mut plan = Plan::default();
     for (target, zig) in TARGETS {
@@ -41,14 +40,14 @@ pub(super) fn plan(root: &Path) -> Plan {
     }
     let root = root.to_path_buf();
     plan.prepare(move || python::install(&root, &[ZIG])).judged_by(|outcome| {
-        // Cargo's warnings of build scripts are those of foreign C code.
+        // Cargo's warnings about build scripts concern foreign C code, and are ignored.
         outcome.counts.passed += if outcome.failures.is_empty() { TARGETS.len() as u64 } else { 0 };
     })
 }
 
 /// A compiler that can check a target.
 struct Toolchain {
-    /// The folder of cargo and rustc, if they are not the repository's own.
+    /// The folder of cargo and rustc; `None` for the repository's own.
     programs: Option<PathBuf>,
     /// True if cargo builds the target's standard library from its source.
     from_source: bool,
@@ -64,7 +63,7 @@ impl Toolchain {
         })
     }
 
-    /// Returns the check of `target`, which Zig's C compiler knows as `zig`.
+    /// Returns the check of `target`; Zig's C compiler calls it `zig`.
     fn check(&self, root: &Path, target: &str, zig: Option<&str>) -> Step {
         let mut arguments = vec!["check", "--locked", "--target", target];
         arguments.extend(["--features", "hedgerow-python/extension-module,hedgerow/kernels"]);
@@ -92,7 +91,8 @@ impl Toolchain {
     }
 }
 
-/// Returns the folder of standard libraries of the compiler in `programs`, or of the repository's.
+/// Returns the folder of the standard libraries that belong to the compiler in `programs`, or to the
+/// repository's.
 fn rustlib(programs: Option<&Path>) -> Option<PathBuf> {
     let rustc = programs.map_or_else(|| PathBuf::from("rustc"), |folder| folder.join("rustc"));
     let sysroot = Command::new(rustc).args(["--print", "sysroot"]).output().ok()?;

@@ -1,16 +1,16 @@
-//! The processor time of child processes. A stage's wall time says little about its cost, because others
-//! build and run beside it.
+//! The processor time of child processes. The wall time of a stage does not show its cost, because other
+//! stages build and run at the same time.
 
 use std::time::Duration;
 
-/// Ticks a second in which Linux states processor times, on every machine.
+/// The number of ticks per second in Linux's processor times, equal on all machines.
 const TICKS_A_SECOND: f64 = 100.0;
-/// The time between two looks for the end of a child.
+/// The interval at which the end of a child is checked.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Returns the time that a child, and all of its children for which it waited, have taken, user and system
-/// time together. Waits for the end of the child, which its parent must not have waited for yet. Zero where
-/// the system has no `/proc`.
+/// Returns the processor time, user and system together, of a child, including its own children for which it
+/// waited. Waits for the end of the child. Its parent must not have waited for it yet. Returns zero on a
+/// system without `/proc`.
 pub(super) fn time_of_child(id: u32) -> Duration {
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
@@ -25,14 +25,14 @@ pub(super) fn time_of_child(id: u32) -> Duration {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum State {
     Runs,
-    /// Its parent has not waited for it.
+    /// The child has ended, and its parent has not waited for it.
     Ended,
 }
 
-/// Reads a line of `/proc/ID/stat`. The name of the program, in parentheses, may hold anything.
+/// Reads a line of `/proc/ID/stat`. The name of the program is in parentheses, and may contain any character.
 pub(super) fn parse(stat: &str) -> Option<(State, Duration)> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-    // `utime`, `stime`, `cutime` and `cstime` of proc(5); the state is the first field behind the name.
+    // `utime`, `stime`, `cutime` and `cstime` of proc(5). The state is the first field after the name.
     let ticks = fields.get(11..15)?.iter().map(|ticks| ticks.parse::<u64>());
     let ticks: u64 = ticks.sum::<Result<_, _>>().ok()?;
     let state = if fields.first() == Some(&"Z") { State::Ended } else { State::Runs };

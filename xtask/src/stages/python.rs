@@ -1,4 +1,4 @@
-//! The Python package: a virtual environment in `.venv`, the extension built into it, pytest.
+//! The Python package: a virtual environment in `.venv`, the extension built into the environment, pytest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,20 +13,20 @@ use crate::metadata::Workspace;
 const ENVIRONMENT: Environment =
     Environment { folder: ".venv", requirements: "python/requirements-test.txt" };
 
-/// Held while an environment is made: one stage begins early, and another needs it.
+/// The lock for making an environment, since one stage makes it early and another needs it.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// Those with which Rust's tests are built: the store is compiled once for both. As it ships, without planted
-/// faults, it is looked at beside clippy.
+/// The features of the extension: the same as of Rust's test build, so that the store is compiled once for
+/// both. The released form, without planted faults, is checked by the stage clippy.
 const FEATURES: &str = "extension-module,planted-faults,hedgerow/kernels";
 
-/// Makes `.venv` beside the builds of other stages: installing packages waits for the network.
+/// Makes `.venv` while other stages build: installing packages mostly waits for the network.
 pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
     let root = root.to_path_buf();
     Plan::default().call(move || ENVIRONMENT.make(&root))
 }
 
-/// Builds the package with the tests' profile, builds the command line with `features`, and runs pytest.
+/// Builds the package with the tests' profile and the command line with `features`, then runs pytest.
 pub(super) fn test(root: &Path, features: &str) -> Plan {
     let here = root.to_path_buf();
     let loader = target_folder(root).join("debug/hedgerow").to_string_lossy().into_owned();
@@ -40,7 +40,7 @@ pub(super) fn test(root: &Path, features: &str) -> Plan {
         .prepare(move || ENVIRONMENT.make(&here))
         .build(develop(root))
         .build(pip_install(root))
-        // The tests' programs load files by the command line.
+        // Some tests load files with the command line program.
         .build(Step::cargo(root, &["build", "--locked", features, "--bin", "hedgerow"]))
         .run(python(&[PYTEST, tests].concat()).env("HEDGEROW_PROGRAM", &loader))
         .run(python(&["-I", "-c", &check]))
@@ -52,7 +52,7 @@ pub(super) fn test(root: &Path, features: &str) -> Plan {
         })
 }
 
-/// Builds the package with the tests' profile, unless one is there.
+/// Builds the package with the tests' profile, unless it is already built.
 pub(super) fn package_if_absent(root: &Path, plan: Plan) -> Plan {
     if root.join(MODULE).is_file() {
         return plan;
@@ -74,11 +74,11 @@ const PYTEST: &[&str] = &["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider
 const EXPLORING: &[&str] =
     &["python/tests/property/test_obvious_programs.py", "python/tests/unit/test_signals.py"];
 
-/// The folder into which [`pip_install`] puts the package, from where it is imported alone.
+/// The folder into which [`pip_install`] puts the package. The test imports it from this folder only.
 const PIP_TARGET: &str = "target/pip";
 
-/// `pip install .`, as users call it, except that what was built is used again: with the profile of the
-/// tests, and with the build tools of `.venv`.
+/// Runs `pip install .` as users do, but faster: with the tests' profile, so that builds are reused, and with
+/// the build tools of `.venv`.
 fn pip_install(root: &Path) -> Step {
     let arguments =
         ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation"];
@@ -102,20 +102,20 @@ pub(crate) fn release(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A virtual environment with pinned packages.
+/// A virtual environment with pinned packages, in a folder.
 pub(super) struct Environment {
     pub(super) folder: &'static str,
     pub(super) requirements: &'static str,
 }
 
 impl Environment {
-    /// Creates it and installs its requirements, unless that was done.
+    /// Creates the environment and installs its requirements, unless this was done before.
     pub(super) fn make(&self, root: &Path) -> Result<(), Failure> {
         let Environment { folder, requirements } = *self;
         let _alone = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
         let broken = |file: &str, error: std::io::Error| Failure::of_stage(format!("{file}: {error}"));
         let wanted = fs::read_to_string(root.join(requirements)).map_err(|e| broken(requirements, e))?;
-        // Holds the requirements that were installed last, so that later runs need no network.
+        // The file records the requirements that were installed last, so that later runs need no network.
         let record = root.join(folder).join("installed.txt");
         if fs::read_to_string(&record).is_ok_and(|installed| installed == wanted) {
             return Ok(());
@@ -132,7 +132,7 @@ impl Environment {
         fs::write(&record, wanted).map_err(|e| broken(&record.to_string_lossy(), e))
     }
 
-    /// Returns the path of a program of its packages.
+    /// Returns the path of a program that the environment's packages install.
     pub(super) fn program(&self, root: &Path, name: &str) -> PathBuf {
         root.join(self.folder).join("bin").join(name)
     }
@@ -141,7 +141,7 @@ impl Environment {
 /// The packages that build a release, each pinned.
 const RELEASE_REQUIREMENTS: &str = "python/requirements-release.txt";
 
-/// Installs some of the packages that build a release into `.venv`, which it makes if need be.
+/// Installs some of the packages that build a release into `.venv`, which is made if it is absent.
 pub(super) fn install(root: &Path, packages: &[&str]) -> Result<(), Failure> {
     ENVIRONMENT.make(root)?;
     let pip = [
@@ -162,12 +162,12 @@ pub(super) fn done(step: &Step) -> Result<(), Failure> {
     step.execute(Output::AsItComes).failure.map_or(Ok(()), Err)
 }
 
-/// Returns a call of maturin, which builds the package.
+/// Returns a call of maturin, the tool that builds the package.
 pub(super) fn maturin(root: &Path, arguments: &[&str]) -> Step {
     let environment = root.join(ENVIRONMENT.folder);
     Step::new(program(root, "maturin"), root, arguments)
         .env("VIRTUAL_ENV", &environment.to_string_lossy())
-        // The tests' profile and folder: what they built is used again.
+        // The tests' profile and folder are used, so that their builds are reused.
         .env("CARGO_TARGET_DIR", &target_folder(root).to_string_lossy())
 }
 

@@ -1,4 +1,4 @@
-//! Child processes: their output is passed on line by line and read for counts on the way.
+//! Child processes: their output is passed on line by line, and counts are read from it.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -18,10 +18,10 @@ use super::processor;
 /// The seconds that deep stages run, and their first seed; unset in `make test`.
 static DEEP: OnceLock<(u64, u64)> = OnceLock::new();
 
-/// Makes every later step explore for `seconds`, with the seeds that follow from `seed`.
+/// Makes every later step explore for `seconds`, with seeds that begin with `seed`.
 pub(super) fn set_deep(seconds: u64, seed: u64) {
     println!("HEDGEROW_DEEP_SECONDS={seconds} HEDGEROW_SEED={seed}");
-    // A second call cannot happen: the command line is read once.
+    // A second call cannot happen, because the command line is read once.
     let _ = DEEP.set((seconds, seed));
 }
 
@@ -30,7 +30,7 @@ pub(super) fn is_deep() -> bool {
     DEEP.get().is_some()
 }
 
-/// The variables of a deep run.
+/// Returns the environment variables of a deep run.
 fn deep_variables() -> Vec<(&'static str, String)> {
     let both = |(seconds, seed): &(u64, u64)| {
         [("HEDGEROW_DEEP_SECONDS", seconds.to_string()), ("HEDGEROW_SEED", seed.to_string())]
@@ -38,25 +38,25 @@ fn deep_variables() -> Vec<(&'static str, String)> {
     DEEP.get().map(both).into_iter().flatten().collect()
 }
 
-/// The place to which the output of a child goes.
+/// The form in which the output of a child is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Output<'s> {
-    /// The output of this program, line by line.
+    /// Line by line, as the child writes it.
     AsItComes,
-    /// The output of this program, as a whole when the child has ended, since the output of another child is
-    /// shown meanwhile. Once the flag is set, the child is killed at its next line.
+    /// As a whole when the child has ended, because the output of another child is shown meanwhile. Once the
+    /// flag is set, the child is killed at its next line.
     Together(&'s AtomicBool),
 }
 
-/// The end of a child.
+/// The result of a child that has ended.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub(super) counts: Counts,
-    /// The test programs that cargo says it has built.
+    /// The test programs that cargo reports as built.
     pub(super) programs: Vec<TestProgram>,
     /// The processor time of the child and its children.
     pub(super) processor: Duration,
-    /// None if the exit status is 0.
+    /// The failure; `None` if the exit status is 0.
     pub(super) failure: Option<Failure>,
 }
 
@@ -64,9 +64,9 @@ pub(super) struct Ended {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TestProgram {
     path: PathBuf,
-    /// The folder of its package, in which cargo would run it.
+    /// The folder of the program's package, in which cargo would run it.
     folder: PathBuf,
-    /// The option of `cargo test` that selects it, in the packages that have it.
+    /// The option of `cargo test` that selects the program, within the packages that have it.
     target: String,
 }
 
@@ -86,7 +86,7 @@ impl TestProgram {
         Some(TestProgram { path, folder, target })
     }
 
-    /// Returns the bytes of its file; 0 if there is none, which running it reports.
+    /// Returns the size of the file; 0 if it is absent, which is reported when it is run.
     pub(super) fn size(&self) -> u64 {
         std::fs::metadata(&self.path).map_or(0, |file| file.len())
     }
@@ -100,7 +100,7 @@ pub(super) struct Step {
     folder: PathBuf,
     variables: Vec<(String, String)>,
     advice: Option<String>,
-    /// The arguments of cargo by which a test program was built and is selected.
+    /// The arguments with which cargo built a test program and selects it.
     built_by: Option<String>,
 }
 
@@ -127,24 +127,24 @@ impl Step {
         self
     }
 
-    /// Sets a variable of the child unless the caller's environment has it.
+    /// Sets a variable of the child, unless the caller's environment has it.
     pub(super) fn env_unless_set(self, name: &str, value: &str) -> Step {
         if std::env::var_os(name).is_some() { self } else { self.env(name, value) }
     }
 
-    /// Adds a hint that is shown when the command fails.
+    /// Adds a hint that is shown if the command fails.
     pub(super) fn advice(mut self, advice: &str) -> Step {
         self.advice = Some(advice.to_owned());
         self
     }
 
-    /// Splits a `cargo test` into the step that builds its test programs and lists them, and one for
-    /// [`of`](Self::of).
+    /// Splits a `cargo test` into two steps. The first builds the test programs and lists them. The second
+    /// runs one, through [`of`](Self::of).
     pub(super) fn built_and_run(self) -> (Step, Step) {
         let mut build = self.clone();
         let to_cargo = build.arguments.iter().position(|a| a == "--").unwrap_or(build.arguments.len());
         build.arguments.truncate(to_cargo);
-        // Without the selection of targets: the program that failed is selected by its own.
+        // The selection of targets is left out, since the failed program is selected by its own option.
         let selects = |a: &str| a.starts_with("--lib") || a.starts_with("--bins") || a == "--test";
         let mut kept = Vec::new();
         let mut arguments = build.arguments.iter();
@@ -161,14 +161,14 @@ impl Step {
         (build, Step { arguments, built_by, ..self })
     }
 
-    /// Returns the run of a test program, with the arguments and variables of this step.
+    /// Returns the step that runs a test program, with the arguments and variables of this step.
     pub(super) fn of(&self, program: &TestProgram) -> Step {
         let TestProgram { path, folder, target } = program.clone();
         let built_by = self.built_by.as_ref().map(|built_by| format!("{built_by} {target}"));
         Step { program: path.into(), folder, built_by, ..self.clone() }
     }
 
-    /// Runs it to its end and shows its output.
+    /// Runs the step until it ends, and shows its output.
     pub(super) fn execute(&self, output: Output<'_>) -> Ended {
         let shown = self.shown();
         let mut command = Command::new(&self.program);
@@ -186,7 +186,7 @@ impl Step {
                     text += line;
                     text.push('\n');
                 });
-                // In one piece: another thread shows lines too.
+                // One call prints the whole text, because another thread prints lines too.
                 print!("{text}");
                 status
             }
@@ -208,11 +208,12 @@ impl Step {
         Failure { what, repeat: self.repeat(tests) }
     }
 
-    /// The program, with the folder in which it runs: programs of several packages have one name.
+    /// Returns the program's name with the folder in which it runs, since programs of several packages share
+    /// a name.
     fn name(&self) -> String {
         let last = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let program = last(Path::new(&self.program));
-        // Cargo's hash says nothing to a reader.
+        // A reader has no use for cargo's hash in the name.
         let program = match (program.rsplit_once('-'), &self.built_by) {
             (Some((name, _)), Some(_)) => name.to_owned(),
             _ => program,
@@ -225,8 +226,8 @@ impl Step {
         format!("{}{} {}", variables.collect::<String>(), self.name(), self.arguments.join(" "))
     }
 
-    /// Returns a shell command, from the root of the repository, that repeats the tests of these names, or
-    /// all.
+    /// Returns a shell command, from the root of the repository, that repeats the tests with these names; all
+    /// tests if there are no names.
     fn repeat(&self, tests: &[String]) -> String {
         let variables = self.variables.iter().map(|(name, value)| (name.as_str(), value.clone()));
         let mut words: Vec<String> = variables
@@ -249,7 +250,7 @@ impl Step {
         } else {
             let program = Path::new(&self.program);
             let program = program.strip_prefix(&self.folder).unwrap_or(program).to_string_lossy();
-            // Cargo calls itself by the path of its toolchain.
+            // The program may be the path of a toolchain's cargo; the shell command has the plain name.
             words.push(if program.ends_with("/cargo") { "cargo".to_owned() } else { program.into_owned() });
             words.extend(self.arguments.iter().map(|argument| quoted(argument)));
         }
@@ -257,7 +258,7 @@ impl Step {
     }
 }
 
-/// Returns a word as a shell reads it.
+/// Returns a word in the quotes that a shell needs.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=/.,:+@%".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -267,7 +268,7 @@ fn quoted(word: &str) -> String {
 }
 
 impl Ended {
-    /// Reads a line of output; false if it is for this program alone.
+    /// Reads a line of output; false if the line is only for this program and not for people.
     fn read(&mut self, line: &str) -> bool {
         self.counts.read(line);
         let is_message = line.starts_with("{\"reason\":");
@@ -276,8 +277,8 @@ impl Ended {
     }
 }
 
-/// Runs a command to its end and calls `show` with each line of its output. Kills it at its next line once
-/// `stop` is set.
+/// Runs a command until it ends, and calls `show` with each line of its output. Once `stop` is set, kills the
+/// command at its next line.
 fn follow(
     command: &mut Command,
     ended: &mut Ended,

@@ -1,14 +1,14 @@
-//! The table of dependencies between crates, stated once, here.
+//! The table of permitted dependencies between crates. No other file repeats it.
 
 use super::report::Report;
 use crate::metadata::{Arrow, Kind};
 
-/// One crate's permitted arrows to other crates of the workspace.
+/// The permitted arrows from one crate to other crates of the workspace.
 struct Row {
     krate: &'static str,
-    /// The crates that the product may link.
+    /// The crates that the crate's product code may use.
     may_use: &'static [&'static str],
-    /// The crates that its tests, examples and benches may use besides.
+    /// The additional crates that the crate's tests, examples and benches may use.
     tests_may_use: &'static [&'static str],
 }
 
@@ -31,33 +31,32 @@ const BENCH: &str = "hedgerow-bench";
 const SUBJECTS: &str = "hedgerow-subjects";
 const TESTKIT: &str = "hedgerow-testkit";
 
-/// The table of ARCHITECTURE.md. `testkit` is in no `may_use` list: it is for tests.
+/// The table of ARCHITECTURE.md. `testkit` is in no `may_use` list, because only tests use it.
 const TABLE: &[Row] = &[
     row(CORE, &[], &[TESTKIT]),
     row(IO, &[CORE], &[TESTKIT]),
     row(TXN, &[CORE], &[TESTKIT, WORKLOAD]),
     row(PAR, &[CORE], &[TESTKIT]),
-    // The models of versions and reclamation run them with the real clock and registry
-    // (docs/design/protocol.md).
+    // Models of versions and reclamation use the real clock and reader registry (docs/design/protocol.md).
     row(MEM, &[CORE], &[TESTKIT, WORKLOAD, TXN]),
     row(LOG, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),
-    // The examples in its documentation are those of users.
+    // The examples in its documentation use the facade, as users do.
     row(ENGINE, &[CORE, IO, LOG, MEM, PAR, TIER, TXN], &[TESTKIT, STORE]),
-    // Its tests forge files, and read what parsers make of them.
+    // Its tests forge files, and check the results of parsers.
     row(STORE, &[ANALYTICS, CORE, ENGINE, IO, KERNELS, MEM], &[TESTKIT, WORKLOAD, LOG, TIER]),
-    // Kernels are tested on the plain CSR, by which they are compared.
+    // Kernels are tested on the plain CSR, with which they are also compared.
     row(KERNELS, &[CORE, PAR], &[TESTKIT, WORKLOAD]),
     row(ANALYTICS, &[ENGINE, KERNELS], &[]),
     row("hedgerow-schedules", &[], &[CORE, STORE, TESTKIT]),
     row(WORKLOAD, &[CORE, PAR], &[TESTKIT]),
     row(REPORT, &[], &[]),
     row(DEMO, &[KERNELS, REPORT, STORE, WORKLOAD], &[]),
-    // The lab, a workspace of its own.
+    // The lab is a separate workspace.
     row(LAB, &[CORE, IO, WORKLOAD], &[TESTKIT]),
     row(SUBJECTS, &[CORE, KERNELS, LAB, STORE, WORKLOAD], &[]),
     row(TESTKIT, &[CORE, IO, WORKLOAD], &[]),
-    // The suite `format` measures the packed lists alone (docs/design/layout.md).
+    // The suite `format` measures packed lists without a store (docs/design/layout.md).
     row(
         BENCH,
         &[ANALYTICS, CORE, DEMO, IO, KERNELS, WORKLOAD, LAB, REPORT, STORE, SUBJECTS, TIER],

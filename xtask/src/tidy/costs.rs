@@ -1,4 +1,5 @@
-//! Costs: each public method of a handle says what it costs, itself or through the method that it names.
+//! Costs: the documentation of each public method of a handle states its cost, or names the method that
+//! states it.
 
 use syn::{ImplItem, ImplItemFn, Item, ItemImpl, Type, Visibility};
 
@@ -6,10 +7,10 @@ use super::report::{File, Place, Report};
 
 /// The types of handles that users hold.
 const HANDLES: &[&str] = &["Graph", "Snapshot", "WriteTxn", "Pipeline", "Ticket"];
-/// The form of a cost, or of the reference to a method that states it.
+/// The texts by which a cost is recognized, or a reference to a method that states it.
 const STATED: &[&str] = &["O(", "As [`", "as [`", "Like [`", "like [`", "See [`", "see [`"];
 
-/// Checks a Rust file: the inherent `impl` blocks of handles, if it is one of `hedgerow-engine`.
+/// Checks a Rust file of `hedgerow-engine`: the inherent `impl` blocks of handles.
 pub(super) fn check(file: &File, place: &Place<'_>, report: &mut Report) {
     if place.krate != "hedgerow-engine" || place.is_test() {
         return;

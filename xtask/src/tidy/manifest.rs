@@ -33,14 +33,14 @@ fn inherits_lints(manifest: &str) -> bool {
     false
 }
 
-/// The place of a line in a manifest.
+/// The section of a manifest that a line belongs to.
 enum Section {
-    /// `[dependencies]` and its kin: one dependency a line.
+    /// `[dependencies]` and similar sections: one dependency per line.
     List {
         of_tests: bool,
     },
-    /// `[dependencies.NAME]`: from this line on, one dependency's keys; whether `workspace = true` was among
-    /// them.
+    /// `[dependencies.NAME]`: the following lines are keys of one dependency. Records whether
+    /// `workspace = true` is among them.
     One {
         name: String,
         line: usize,
@@ -95,14 +95,14 @@ fn close(section: &Section, file: &File, report: &mut Report) {
     }
 }
 
-/// `name.workspace = true` or `name = { workspace = true, ... }`.
+/// True for `name.workspace = true` and `name = { workspace = true, ... }`.
 fn states_workspace(name: &str, value: &str) -> bool {
     (name.trim().ends_with(".workspace") && value.trim() == "true")
         || value.replace(' ', "").contains("workspace=true")
 }
 
-/// `{ path = "../NAME" }`: cargo leaves such a dependency of tests out of what it publishes, where it would
-/// form a cycle.
+/// True for `{ path = "../NAME" }`. Cargo omits a test dependency of this form from a published manifest, in
+/// which it would form a cycle.
 fn is_path_alone(value: &str) -> bool {
     let value = value.replace(' ', "");
     value.starts_with("{path=\"../") && value.ends_with("\"}") && !value.contains(',')

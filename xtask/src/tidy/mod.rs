@@ -1,5 +1,5 @@
-//! Checks of the repository that neither the compiler nor clippy makes. Every failure names the place and
-//! says what to do.
+//! Checks of the repository that neither the compiler nor clippy makes. Every failure names its place and a
+//! remedy.
 
 mod arrows;
 mod costs;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use crate::metadata;
 use report::{File, Place, Report};
 
-/// The exceptions that the checks permit, beside the table of crates.
+/// The permitted exceptions of the checks, apart from the table of crates.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tables {
     known_cycles: &'static [modules::known::KnownCycle],
@@ -40,7 +40,7 @@ const TABLES: Tables = Tables {
     old_pages: wrap::OLD_PAGES,
 };
 
-/// Runs every check on the repository at `root` and prints what it finds.
+/// Runs every check on the repository at `root`, and prints the findings.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let mut report = check(root, TABLES)?;
     subjects::check(root, subjects::SINCE, &mut report);
@@ -62,7 +62,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     if report.errors.is_empty() { Ok(()) } else { Err(report.errors.join("\n")) }
 }
 
-/// Prints every arrow between modules of the crate `krate`: for those who cut cycles.
+/// Prints every arrow between modules of the crate `krate`, for work on its cycles.
 pub(crate) fn list_modules(root: &Path, krate: &str) -> Result<(), String> {
     let files = read_tree(root).map_err(|e| format!("cannot read the repository: {e}"))?;
     for line in modules::list(&files, krate)? {
@@ -102,16 +102,16 @@ fn check(root: &Path, tables: Tables) -> Result<Report, String> {
     Ok(report)
 }
 
-/// Folders that are built, downloaded or not ours to read.
+/// The folders that are built, downloaded, or not part of the repository.
 const SKIPPED_FOLDERS: &[&str] = &["target", "node_modules", "__pycache__"];
-/// Hidden folders that belong to the repository.
+/// The hidden folders that belong to the repository.
 const HIDDEN_FOLDERS: &[&str] = &[".ci", ".cargo"];
-/// The extensions of files that are read as text; `run` is the extension-less script of the continuous
-/// integration.
+/// The extensions of files that are read as text. Continuous integration's script `run` has no extension, and
+/// is read too.
 const TEXT_EXTENSIONS: &[&str] = &["rs", "toml", "md", "py", "pyi", "txt", "sh"];
 const TEXT_NAMES: &[&str] = &["Makefile", "run"];
 
-/// All text files below `root`, sorted by path, so that reports are stable.
+/// Reads all text files below `root`, sorted by path, so that reports are stable.
 fn read_tree(root: &Path) -> std::io::Result<Vec<File>> {
     let mut files = Vec::new();
     let mut folders: Vec<PathBuf> = vec![root.to_path_buf()];
@@ -126,7 +126,7 @@ fn read_tree(root: &Path) -> std::io::Result<Vec<File>> {
                 let path = entry.path();
                 let relative = path.strip_prefix(root).unwrap_or(&path);
                 let relative = relative.to_string_lossy().replace('\\', "/");
-                // Fixtures are input data: rows of numbers, and deliberately malformed ones.
+                // Fixtures are input data: rows of numbers, and deliberately malformed rows.
                 if !relative.starts_with("fixtures/") || name.ends_with(".md") {
                     let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
                     files.push(File::new(relative, text).map_err(std::io::Error::other)?);

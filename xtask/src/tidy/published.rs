@@ -1,5 +1,5 @@
-//! Published crates: their manifests have the keys that a registry asks for, and their dependencies are
-//! published before them. Cargo finds out crate by crate, when half of them are published.
+//! Published crates: their manifests have the keys that a registry requires, and their dependencies can be
+//! published before them. Cargo would find faults crate by crate, when half of them are already published.
 
 use super::report::Report;
 use crate::metadata::{Arrow, Kind, Workspace};
@@ -7,7 +7,7 @@ use crate::metadata::{Arrow, Kind, Workspace};
 #[cfg(test)]
 mod tests;
 
-/// The licences, which each published package contains: links to those of the repository.
+/// The licences that each published package contains, as links to the repository's licence files.
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Checks the packages of all workspaces.
@@ -45,11 +45,11 @@ pub(super) fn check(workspace: &Workspace, report: &mut Report) {
 
 const RAISE: &str = "`cargo xtask version` sets all";
 
-/// Returns the reason why a published crate cannot depend on another crate so.
+/// Returns the reason why a published crate cannot have this dependency.
 fn problem(arrow: &Arrow, version: &str, is_published: bool) -> Option<String> {
     let by_path_alone = arrow.version == "*";
     match (arrow.kind, is_published) {
-        // The published manifest is without it.
+        // The published manifest omits this dependency.
         (Kind::Dev, _) if by_path_alone => None,
         (_, false) => Some("a published crate needs one that is not published".to_owned()),
         (_, true) if arrow.version != format!("={version}") => {
@@ -59,7 +59,7 @@ fn problem(arrow: &Arrow, version: &str, is_published: bool) -> Option<String> {
     }
 }
 
-/// Returns the published crates that no order of publishing serves: those in cycles, and those that need
+/// Returns the crates that cannot be published in any order: crates in cycles, and crates that depend on
 /// them.
 fn unordered(workspace: &Workspace) -> Vec<&str> {
     let mut waiting: Vec<&str> = workspace.published().map(|package| package.name.as_str()).collect();

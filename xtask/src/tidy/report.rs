@@ -1,17 +1,17 @@
-//! The input of the checks, a file, and their output, a report.
+//! The input of the checks (a file) and their output (a report).
 
 use proc_macro2::{LexError, TokenStream};
 
 /// The findings of the checks.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    /// Each fails the run.
+    /// The errors. Any error fails the run.
     pub(super) errors: Vec<String>,
-    /// Checks that could not be made here, each with its reason.
+    /// The checks that could not be made on this machine, each with its reason.
     pub(super) skipped: Vec<String>,
-    /// Files with `unsafe`, and how many blocks each has.
+    /// The files with `unsafe`, each with its number of blocks.
     pub(super) unsafe_blocks: Vec<(String, usize)>,
-    /// A line for each crate: how many modules, arrows between them and cycles it has.
+    /// A line for each crate, with the numbers of its modules, of the arrows between them, and of cycles.
     pub(super) modules: Vec<String>,
 }
 
@@ -30,10 +30,10 @@ impl Report {
 /// A text file of the repository.
 #[derive(Debug)]
 pub(super) struct File {
-    /// Relative to the repository, with `/` between parts.
+    /// The path from the root of the repository, with `/` between its parts.
     pub(super) path: String,
     pub(super) text: String,
-    /// The tokens of a Rust file of the crates; empty for every other file.
+    /// The tokens, if it is a Rust file of the crates; empty for every other file.
     pub(super) stream: TokenStream,
 }
 
@@ -56,7 +56,7 @@ impl File {
     }
 }
 
-/// The place of a Rust file in the workspace.
+/// The position of a Rust file in the workspace.
 pub(super) struct Place<'a> {
     pub(super) krate: &'a str,
     /// The path inside `src`; none for tests, examples and benches.
@@ -64,7 +64,7 @@ pub(super) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// The place of the file at `path`; none outside the crates and for files that are not Rust.
+    /// Returns the position of the file at `path`; none for files outside the crates, or not in Rust.
     pub(super) fn of(path: &'a str) -> Option<Place<'a>> {
         let (krate, inside) = match path.strip_prefix("crates/").or_else(|| path.strip_prefix("lab/")) {
             Some(rest) => rest.split_once('/')?,
@@ -83,7 +83,7 @@ impl<'a> Place<'a> {
             .is_none_or(|p| p.ends_with("tests.rs") || p.ends_with("testing.rs") || p.contains("tests/"))
     }
 
-    /// The first module of the path: `delta` for `delta.rs` and for `delta/scan.rs`.
+    /// Returns the first module of the path: `delta` for `delta.rs` and for `delta/scan.rs`.
     pub(super) fn module(&self) -> &'a str {
         let path = self.in_src.unwrap_or_default();
         let first = path.split('/').next().unwrap_or(path);

@@ -1,20 +1,20 @@
-//! Sizes of files and functions. What is long says why, or stands in the list of what was long before that
-//! was asked.
+//! Sizes of files and functions. A long one states its reason. A list has the files that were already long
+//! when this rule was made.
 
 use super::report::{File, Report};
 use super::tokens::{Token, text};
 
-/// The most lines of a file that does not say why it is long.
+/// The maximal number of lines of a file that states no reason for its length.
 const FILE_LINES: usize = 400;
-/// No reason is good enough for more.
+/// The maximal number of lines of any file, whatever its reason.
 const FILE_LIMIT_LINES: usize = 800;
-/// The most lines of a function that does not say why it is long.
+/// The maximal number of lines of a function that states no reason for its length.
 const FUNCTION_LINES: usize = 70;
 /// The beginning of a reason.
 const REASON: &str = "Long because";
 
-/// A ratchet: files that were long before they had to say why, with their lines then. A change that
-/// splits a file removes its entry; no change adds one.
+/// The files that were already long when the rule was made, with their lines at that time. It is a ratchet: a
+/// change that splits a file removes its entry; no change adds one.
 pub(super) const LONG_FILES: &[(&str, usize)] = &[
     ("crates/hedgerow-log/src/record.rs", 417),
     ("crates/hedgerow-mem/src/arena/shard.rs", 501),
@@ -27,7 +27,7 @@ pub(super) const LONG_FILES: &[(&str, usize)] = &[
     ("crates/hedgerow/tests/isolation/suite.rs", 436),
 ];
 
-/// Checks that the files of `long` exist.
+/// Checks that the files in `long` exist.
 pub(super) fn check_list(files: &[File], long: &[(&str, usize)], report: &mut Report) {
     for (path, _) in long {
         if !files.iter().any(|file| file.path == *path) {
@@ -70,7 +70,7 @@ pub(super) fn check_file(file: &File, long: &[(&str, usize)], report: &mut Repor
 /// Checks the sizes of the functions of a Rust file.
 pub(super) fn check_functions(file: &File, tokens: &[Token], report: &mut Report) {
     let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
-    // A function pointer type, as in `x: fn(u32)`, has no name after the keyword.
+    // A function pointer type, as in `x: fn(u32)`, has no name after its keyword.
     let is_function =
         |at: &usize| text(tokens, *at) == "fn" && tokens.get(at + 1).is_some_and(Token::is_word);
     for at in (0..tokens.len()).filter(is_function) {
@@ -89,7 +89,7 @@ pub(super) fn check_functions(file: &File, tokens: &[Token], report: &mut Report
     }
 }
 
-/// The positions of the braces of the function at `at`; none if a `;` comes first.
+/// Returns the positions of the braces of the function at `at`; none if there is a `;` before them.
 fn body(tokens: &[Token], mut at: usize) -> Option<(usize, usize)> {
     while !matches!(text(tokens, at), "{" | ";" | "}") {
         at += tokens.get(at)?.length;
@@ -97,8 +97,8 @@ fn body(tokens: &[Token], mut at: usize) -> Option<(usize, usize)> {
     (tokens[at].text == "{").then(|| (at, at + tokens[at].length - 1))
 }
 
-/// True if a reason stands in the comments and attributes above line `first`, or in the first line of the
-/// body that opens in line `body`.
+/// True if a reason is in the comments and attributes above line `first`, or in the first line of the body,
+/// which begins in line `body`.
 fn says_why(lines: &[&str], first: usize, body: usize) -> bool {
     let is_reason = |line: &&str| line.starts_with("//") && line.contains(REASON);
     let above = lines[..first - 1].iter().rev().take_while(|l| l.starts_with("//") || l.starts_with("#["));

@@ -1,9 +1,10 @@
-//! Rust source: where `unsafe` may stand, module summaries, and words that must not stay.
+//! Rust source: the modules that may contain `unsafe`, the summaries of modules, and words of unfinished
+//! work.
 
 use super::report::{File, Place, Report};
 use super::tokens::Token;
 
-/// The crates that may hold `unsafe`, and the modules in which. A new one comes with its reason in
+/// The crates that may contain `unsafe`, and their modules that may. A new entry needs a reason in
 /// `docs/design/`.
 const UNSAFE_MODULES: &[(&str, &[&str])] = &[
     ("hedgerow-core", &["fork", "simd", "sync"]),
@@ -11,7 +12,7 @@ const UNSAFE_MODULES: &[(&str, &[&str])] = &[
     ("hedgerow-python", &["memory"]),
     ("hedgerow-rivals", &["lmdb"]),
 ];
-/// Crates that reach files through `Vfs` alone.
+/// The crates that access files only through `Vfs`.
 const NO_FILES: &[&str] = &[
     "hedgerow",
     "hedgerow-engine",
@@ -22,17 +23,19 @@ const NO_FILES: &[&str] = &[
     "hedgerow-tier",
     "hedgerow-txn",
 ];
-/// Crates that never read a clock: timestamps come in as arguments, so their tests are deterministic.
+/// The crates that never read a clock. They get timestamps as arguments, so that their tests are
+/// deterministic.
 const NO_CLOCK: &[&str] = &["hedgerow-core", "hedgerow-mem", "hedgerow-tier", "hedgerow-kernels"];
 
-/// Unfinished or left-over code: tokens with blanks between them.
+/// The tokens, separated by spaces, of unfinished or left-over code, each with the objection.
 const BANNED_CODE: &[(&str, &str)] = &[
     ("todo !", "finish it or leave it out"),
     ("unimplemented !", "finish it or leave it out"),
     ("dbg !", "remove it"),
     ("# [ ignore", "a test runs or goes; long ones belong to `make test-deep`"),
 ];
-/// Unfinished work, as comments announce it. Spelt in halves, so that this file passes its own check.
+/// The words by which comments announce unfinished work. They are written in halves, so that this file passes
+/// its own check.
 const BANNED_COMMENTS: &[&str] = &[concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X:")];
 
 /// Checks a Rust file of the crates.
@@ -116,10 +119,10 @@ fn check_boundaries(file: &File, place: &Place<'_>, tokens: &[Token], report: &m
     }
 }
 
-/// Returns the lines in which `phrase` begins, a text of tokens with blanks between them.
+/// Returns the lines in which `phrase` begins. A phrase is a text of tokens with spaces between them.
 fn lines_of(file: &File, tokens: &[Token], phrase: &str) -> Vec<usize> {
     let phrase: Vec<&str> = phrase.split(' ').collect();
-    // Most files contain no such word, and a search of text is faster than one of tokens.
+    // Most files do not contain the words, and searching text is faster than comparing tokens.
     if !phrase.iter().all(|word| file.text.contains(word)) {
         return Vec::new();
     }

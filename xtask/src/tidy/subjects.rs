@@ -5,13 +5,12 @@ use std::process::Command;
 
 use super::report::Report;
 
-/// The last commit before the rule.
+/// The last commit before this rule was made.
 pub(super) const SINCE: &str = "3de13c0abab25a03b11b993c96d23b78e3a55b61";
 const CHARACTERS: usize = 72;
 
-/// Checks the subjects of the commits that HEAD has and `since` has not, except those of merges.
-/// Without git or without `since`, as in a source archive or a shallow clone, the report says that it skipped
-/// them.
+/// Checks the subjects of all commits from `since` (excluded) to HEAD, except merges. In a source
+/// archive or a shallow clone, git or `since` is absent. The report then lists the check as skipped.
 pub(super) fn check(root: &Path, since: &str, report: &mut Report) {
     let range = format!("{since}..HEAD");
     let arguments = ["log", "--no-merges", "--format=%h %s", &range, "--"];
@@ -32,7 +31,7 @@ pub(super) fn check(root: &Path, since: &str, report: &mut Report) {
     }
 }
 
-/// Returns what is wrong with the subject of a commit; none if nothing is.
+/// Returns the fault of a commit's subject; none if the subject is right.
 pub(super) fn fault(subject: &str) -> Option<String> {
     let count = subject.chars().count();
     if count > CHARACTERS {

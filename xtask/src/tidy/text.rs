@@ -1,22 +1,22 @@
-//! Prose and everything else that is read: no machine's paths, no dead links, no orphaned design page, no
-//! contract sentence that points at a test which is not there.
+//! Text for readers: no paths of a particular machine, no dead links, no design page without a link to it,
+//! and no sentence of the contract that names a missing test.
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use super::report::{File, Report};
 
-/// Folders of some machine. Spelt in halves, so that this file passes its own check.
+/// The folders of particular machines. They are written in halves, so that this file passes its own check.
 const MACHINE_PATHS: &[&str] =
     &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/t", "mp/")];
-/// The one path outside the repository that may be named, and the folder that it is in.
+/// The folder outside the repository that no text may name; below, its one permitted path.
 const OUTSIDE: &str = concat!("../sha", "red/");
 const OUTSIDE_PERMITTED: &str = concat!("../sha", "red/data");
 
-/// The pages from which design pages must be linked.
+/// The index pages: at least one of them must link to each design page.
 const INDEXES: &[&str] = &["docs/README.md", "docs/design/README.md", "ARCHITECTURE.md"];
 
-/// Checks prose and all other text.
+/// Checks pages and all other text.
 pub(super) fn check(root: &Path, files: &[File], report: &mut Report) {
     for file in files {
         check_paths(file, report);
@@ -45,21 +45,21 @@ fn check_paths(file: &File, report: &mut Report) {
     }
 }
 
-/// True if a path begins at `at`, rather than going on, as in `target/work/`.
+/// True if a path begins at `at`. In `target/work/` none begins at `/work/`.
 fn begins_path(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ')' | '}'))
 }
 
-/// Every page that code or prose names is in the repository, under this name or at the end of this path.
+/// Checks that every page named in code or prose is in the repository, as a whole path or as the end of one.
 fn check_pages(file: &File, files: &[File], report: &mut Report) {
     for (at, _) in file.text.match_indices(".md") {
         let after = file.text[at + ".md".len()..].chars().next();
         let before =
             file.text[..at].trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/'));
         let page = &file.text[before.len()..at];
-        // The dead-link check sees to links; extensions alone, longer words and these checks' own examples
-        // are no pages.
+        // Another check covers links. A bare extension, a longer word, or an example of these checks is no
+        // page.
         let linked = file.has_extension("md") && before.trim_end_matches(['.', '/']).ends_with("](");
         if linked
             || page.is_empty()
@@ -86,7 +86,8 @@ fn check_whitespace(file: &File, report: &mut Report) {
     }
 }
 
-/// The targets of the inline links of a page, with their positions; code blocks and addresses are left out.
+/// Returns the targets of the inline links of a page, with their positions. Code blocks and addresses are
+/// left out.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -141,7 +142,8 @@ fn resolves(from: &str, target: &str, to: &str) -> bool {
     }
 }
 
-/// Every `test NAME` (the name in backticks) of the contract names a test function that exists.
+/// Checks that every `test NAME` (with the name in backticks) of the contract names an existing test
+/// function.
 fn check_contract(files: &[File], report: &mut Report) {
     let Some(contract) = files.iter().find(|f| f.path == "docs/contract.md") else { return };
     let functions = functions(files);
@@ -155,8 +157,8 @@ fn check_contract(files: &[File], report: &mut Report) {
     }
 }
 
-/// Returns the words between `fn` or `def` and the next parenthesis: the names of all functions without type
-/// parameters.
+/// Returns the words between `fn` or `def` and the next parenthesis. These are the names of all functions
+/// without type parameters.
 fn functions(files: &[File]) -> HashSet<&str> {
     let mut names = HashSet::new();
     for file in files.iter().filter(|f| f.has_extension("rs") || f.has_extension("py")) {

@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 #[derive(Debug)]
 pub(super) struct Token {
     pub(super) text: String,
-    /// The number of tokens that the brackets opening here enclose, themselves included; 1 for other tokens.
+    /// The number of tokens from this opening bracket to its closing one, both included; 1 for other tokens.
     pub(super) length: usize,
     span: Span,
 }
@@ -16,7 +16,7 @@ impl Token {
         Token { text: text.into(), length: 1, span }
     }
 
-    /// Counted from 1.
+    /// Returns the token's line, counted from 1.
     pub(super) fn line(&self) -> usize {
         self.span.start().line
     }
@@ -27,7 +27,7 @@ impl Token {
     }
 }
 
-/// Returns the tokens of `stream` in their order; lifetimes, `::`, `..` and `!=` are one token each.
+/// Returns the tokens of `stream` in order. A lifetime, `::`, `..` and `!=` are one token each.
 pub(super) fn tokens(stream: TokenStream) -> Vec<Token> {
     let mut found = Vec::new();
     add(stream, &mut found);
@@ -67,7 +67,7 @@ fn add(stream: TokenStream, found: &mut Vec<Token>) {
     }
 }
 
-/// The text of token `at`; empty behind the last one.
+/// Returns the text of token `at`; empty after the last token.
 pub(super) fn text(tokens: &[Token], at: usize) -> &str {
     tokens.get(at).map_or("", |token| &token.text)
 }

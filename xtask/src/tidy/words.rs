@@ -2,14 +2,14 @@
 
 use super::report::{File, Place, Report};
 
-/// Words with which the summary of a doc comment does not begin: the reader meets a clause without its noun.
+/// The words with which no summary of a doc comment may begin, because they begin a clause without its noun.
 const FIRST: &[&str] = &[
     "What", "Whether", "Where", "Who", "Whoever", "Nobody", "So many", "How", "Why", "When", "Which", "That",
     "If", "Of", "From", "With", "Without", "By", "To", "For", "In", "On", "At", "Under", "Against",
 ];
-/// Words that stand for a noun which the sentence leaves out.
+/// The words that stand for a noun which the sentence omits.
 const WITHOUT_NOUN: &[&str] = &["whoever", "nobody"];
-/// Phrases that hide their actor or their verb, word by word, and better ones.
+/// The phrases that hide their actor or their verb, as lists of words, each with better words.
 const PHRASES: &[(&[&str], &str)] = &[
     (&["let", "go", "of"], "release, drop, unpin"),
     (&["lets", "go", "of"], "releases, drops, unpins"),
@@ -25,12 +25,12 @@ const PHRASES: &[(&[&str], &str)] = &[
     (&["by", "themselves"], "alone, unprompted"),
     (&["held", "against"], "compared with, limited by"),
 ];
-/// The marks of comments, and the one at the end of a line of a literal.
+/// The marks of comments, and the mark at the end of a literal's line.
 const MARKS: &[&str] = &["//", "///", "//!", "\\", ">"];
-/// The beginnings of the line before a module of unit tests.
+/// The starts of the line before a module of unit tests.
 const TESTS: &[&str] = &["#[cfg(test)]", "#[cfg(all(test"];
 
-/// Checks the comments of a Rust file of the product, up to its unit tests.
+/// Checks the comments of a Rust file of the product, except its unit tests.
 pub(super) fn check(file: &File, place: &Place<'_>, report: &mut Report) {
     if place.is_test() || file.path.starts_with("lab/") {
         return;
@@ -68,7 +68,7 @@ pub(super) fn check(file: &File, place: &Place<'_>, report: &mut Report) {
     }
 }
 
-/// True if a module of unit tests begins with these lines, and is not in a file of its own.
+/// True if these lines begin a module of unit tests within the file.
 fn begin_tests(lines: &[&str]) -> bool {
     let is_attribute = TESTS.iter().any(|tests| lines[0].trim_start().starts_with(tests));
     is_attribute && lines[1].contains("mod ") && lines[1].ends_with('{')
@@ -78,12 +78,13 @@ fn begins_with(text: &str, word: &str) -> bool {
     text.strip_prefix(word).is_some_and(|rest| rest.starts_with(' '))
 }
 
-/// Checks a page for phrases.
+/// Checks a page for the phrases.
 pub(super) fn check_page(file: &File, report: &mut Report) {
     check_phrases(file, file.text.lines(), report);
 }
 
-/// Reports each of `PHRASES` in `lines`, comments and literals alike, also where a line ends within it.
+/// Reports each of `PHRASES` in `lines`, in comments and literals, also if a phrase continues on the next
+/// line.
 fn check_phrases<'a>(file: &File, lines: impl Iterator<Item = &'a str>, report: &mut Report) {
     let words = (1..).zip(lines).flat_map(|(n, line)| line.split_whitespace().map(move |word| (n, word)));
     let words: Vec<(usize, &str)> = words.filter(|(_, word)| !MARKS.contains(word)).collect();

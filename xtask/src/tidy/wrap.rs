@@ -1,17 +1,17 @@
-//! Lengths of prose: a line of a comment or a page has at most 110 columns, a design page at most 250 lines.
+//! Lengths of text: a line of a comment or a page has at most 110 columns, a design page at most 250 lines.
 
 use super::report::{File, Report};
 
 const COLUMNS: usize = 110;
 const DESIGN_PAGE_LINES: usize = 250;
 
-/// Pages that are older than the rules for pages (columns, lines, phrases). The rewrite of a page removes its
+/// The pages that are older than the rules for pages (columns, lines, phrases). Rewriting a page removes its
 /// entry; no change adds one.
 pub(super) const OLD_PAGES: &[&str] = &[];
 
-/// The sentence of a page that a test writes, whose lines are as long as the facts in it.
+/// The text on a page that marks lines written by a test. They may be as long as their facts require.
 const WRITTEN_BY_A_TEST: &str = "A test writes this";
-/// The page of past figures, which stays as it was written.
+/// The page of past figures, which is not rewritten.
 pub(super) const PAST_FIGURES: &str = "docs/benchmarks-history.md";
 
 /// Checks the comments of a Rust file.
@@ -42,8 +42,8 @@ pub(super) fn check_page(file: &File, report: &mut Report) {
     }
 }
 
-/// Checks a line, which says `text`. Code, rows of tables, headings, pictures and text without a blank, such
-/// as a link, stay whole.
+/// Checks a line whose text is `text`. Code, rows of tables, headings and pictures are not wrapped, and
+/// neither is text without a space, such as a link.
 fn check_line(file: &File, line: (usize, &str), text: &str, is_fenced: &mut bool, report: &mut Report) {
     let text = text.trim_start();
     let is_fence = text.starts_with("```");

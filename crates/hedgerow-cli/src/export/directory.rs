@@ -1,7 +1,7 @@
-//! `hedgerow export STORE DIR`: a file of edges for each label, one of vertices, and `schema.json`, which
-//! names them.
+//! `hedgerow export STORE DIR`: a file of edges for each label, a file of vertices for each kind, and
+//! `schema.json`, which names these files.
 //!
-//! `schema.json` is written last: a directory without it is no export.
+//! `schema.json` is written last: a directory without it is no complete export.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::store::{is_vacant, kinds, open_read_only};
 use crate::target::Target;
 
 const VERTICES: &str = "vertices.csv";
-/// The most characters of the name of a label or a kind in the name of its file.
+/// The maximal number of characters that a file's name takes from the name of its label or kind.
 const MOST_NAME_CHARS: usize = 40;
 
 /// Writes the whole store into `dir`, which must not exist or be empty.
@@ -117,7 +117,8 @@ fn described<'a>(properties: impl IntoIterator<Item = &'a Property>) -> Vec<Valu
     properties.into_iter().map(property).collect()
 }
 
-/// Returns the name of the file of the vertices of a kind: with its id, like that of a label.
+/// Returns the name of a kind's file of vertices. It contains the kind's id, as a label's file has the
+/// label's.
 fn vertex_file_name(schema: &Schema, kind: KindId) -> String {
     match schema.kind_name(kind) {
         "" => VERTICES.to_owned(),
@@ -125,7 +126,8 @@ fn vertex_file_name(schema: &Schema, kind: KindId) -> String {
     }
 }
 
-/// Returns the name of a label's file. Its id distinguishes labels whose names look alike there.
+/// Returns the name of a label's file. The label's id distinguishes labels whose names become equal in file
+/// names.
 fn file_name(label: &Label) -> String {
     if label.name().is_empty() {
         return "edges.csv".to_owned();
@@ -133,16 +135,16 @@ fn file_name(label: &Label) -> String {
     format!("edges-{}-{}.csv", label.id().0, harmless(label.name()))
 }
 
-/// Returns a name with only characters that all file systems accept.
+/// Returns the name with only characters that all file systems accept.
 fn harmless(name: &str) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     name.chars().take(MOST_NAME_CHARS).map(|c| if harmless(c) { c } else { '_' }).collect()
 }
 
-/// The directory of an export. If it is dropped before it is done, the files written are removed.
+/// The directory of an export. If it is dropped before the export is complete, the files written are removed.
 struct Directory {
     path: PathBuf,
-    /// True if the command made it.
+    /// True if the command created the directory.
     made: bool,
     files: Vec<PathBuf>,
     done: bool,
@@ -170,7 +172,7 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Writes one file, which gets its name once it is complete.
+    /// Writes one file. The file gets its final name when it is complete.
     fn write<T>(
         &mut self,
         name: &str,
@@ -183,7 +185,7 @@ impl Directory {
         Ok(written)
     }
 
-    /// Begins a file, which counts as written from [`add`](Self::add) on.
+    /// Begins a file. The export owns it from the call of [`add`](Self::add) on.
     fn open(&self, name: &str) -> Result<Target, CliError> {
         Target::open(Some(&self.path.join(name)))
     }
@@ -198,7 +200,8 @@ impl Drop for Directory {
         if self.done {
             return;
         }
-        // A file that cannot be removed stays, without a `schema.json`; the failure itself is reported.
+        // A file that cannot be removed stays, but there is no `schema.json`; the export's own failure is
+        // reported.
         for file in self.files.iter().rev() {
             let _ = std::fs::remove_file(file);
         }

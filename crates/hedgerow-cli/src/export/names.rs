@@ -1,11 +1,11 @@
-//! Keys by vertex id, in the form of files.
+//! The keys of vertices by id, as files write them.
 
 use hedgerow::{KindId, Snapshot, TextColumn, VertexId, VertexKeyRef};
 
 use crate::output::quoted;
 
-/// The keys of all vertices by id, ready to be written, and in a store with kinds the kinds; empty for ids
-/// without a vertex.
+/// The keys of all vertices by id, as text, and their kinds if the store has kinds. An id without a vertex
+/// has an empty key.
 pub(super) struct Names {
     texts: TextColumn,
     kinds: Vec<KindId>,
@@ -37,7 +37,7 @@ impl Names {
         Ok(Names { texts, kinds })
     }
 
-    /// Returns the key of a vertex among those of its kind.
+    /// Returns the key of a vertex, without its kind.
     pub(super) fn get(&self, id: VertexId) -> &str {
         self.texts.get(id.index()).unwrap_or("")
     }

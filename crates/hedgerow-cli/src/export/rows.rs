@@ -10,7 +10,7 @@ use crate::property;
 use crate::target::Target;
 
 /// Writes `src,dst[,src_kind,dst_kind][,rank][,weight][,NAME:TYPE...]` for the edges of one label, edge by
-/// edge. It writes kinds if vertices have several and the label does not state them. Returns the number of
+/// edge. It writes kinds if the store has several and the label does not state them. Returns the number of
 /// edges.
 pub(super) fn write_edge_rows(
     snapshot: &Snapshot,
@@ -61,7 +61,7 @@ pub(super) fn write_edge_rows(
     Ok(rows)
 }
 
-/// The kinds of the ends of edges, and the choice to write them.
+/// The kinds of the ends of edges, and whether the rows contain them.
 struct Ends {
     stated: Option<[KindId; 2]>,
     are_shown: bool,
@@ -73,7 +73,8 @@ impl Ends {
         Ends { stated, are_shown: stated.is_none() && !schema.kinds().is_empty() }
     }
 
-    /// True if an undirected edge has its ends in the reverse order of the kinds that the label states.
+    /// True if the ends of an undirected edge are in the reverse of the order in which the label states their
+    /// kinds.
     fn are_turned(&self, src: KindId, dst: KindId) -> bool {
         self.stated.is_some_and(|ends| ends != [src, dst] && ends == [dst, src])
     }
@@ -107,7 +108,7 @@ impl<'a> VertexFile<'a> {
     }
 }
 
-/// Writes all vertices, each into the file of its kind if there is one; `files` ascend by kind. O(vertices).
+/// Writes each vertex into the file of its kind, if the kind has a file; `files` ascend by kind. O(vertices).
 pub(super) fn write_vertex_rows(
     snapshot: &Snapshot,
     files: &mut [VertexFile<'_>],

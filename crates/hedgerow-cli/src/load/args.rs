@@ -14,52 +14,53 @@ use crate::property::{self, ColumnType};
 pub(crate) struct LoadArgs {
     /// The directory of the store
     pub(super) store: PathBuf,
-    /// Files to load, in this order, those of gzip and zstd decompressed on the way; - for standard input; or
-    /// one directory that an export wrote
+    /// Files to load, in this order (gzip and zstd files are decompressed); - for standard input; or one
+    /// directory that an export wrote
     #[arg(required_unless_present = "vertices", value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// A file of vertices with properties, loaded first: under a header, the key and then a column for each
-    /// property, named NAME:TYPE; the types are bool, i64, f64, utf8, bytes and timestamp (a date), or
-    /// timestamp_s, _ms, _us, _ns for numbers of seconds and their parts since 1970
+    /// A file of vertices with properties, loaded before edges. It has a header: the key, then a column for
+    /// each property, named NAME:TYPE; the types are bool, i64, f64, utf8, bytes and timestamp (a date), or
+    /// timestamp_s, _ms, _us, _ns for numbers of these units since 1970
     #[arg(long, value_name = "FILE")]
     pub(super) vertices: Vec<PathBuf>,
-    /// The kind of the vertices in the files of vertices, defined if it is new; each kind has keys and
-    /// properties of its own. Without such a file, a kind that --from or --to names
+    /// The kind of the vertices in the files of vertices, defined if it is new; each kind has its own keys
+    /// and properties. Without a file of vertices: a kind that --from or --to names, for --kind-keys
     #[arg(long, value_name = "NAME")]
     pub(super) kind: Option<String>,
-    /// The type of the keys of that kind; u64 for a new one, or as the store has it
+    /// The type of the keys of that kind; by default u64 for a new kind, and the stored type for an existing
+    /// one
     #[arg(long, value_enum, value_name = "KEYS", requires = "kind")]
     pub(super) kind_keys: Option<KindKeys>,
-    /// The kind of the sources of the edges, which their label then says; "" is the default kind
+    /// The kind of the sources of the edges, which becomes part of their label; "" is the default kind
     #[arg(long, value_name = "KIND", requires_all = ["labelled", "to"])]
     pub(super) from: Option<String>,
     /// The kind of the destinations of the edges
     #[arg(long, value_name = "KIND", requires_all = ["labelled", "from"])]
     pub(super) to: Option<String>,
-    /// The column of the kind of each source, empty for the default one; their label says no kinds
+    /// The column of the kind of each source, empty for the default kind; the label then states no kinds
     #[arg(long, value_name = "COLUMN", value_parser = column, requires = "to_column", conflicts_with = "from")]
     pub(super) from_column: Option<Column>,
     /// The column of the kind of each destination
     #[arg(long, value_name = "COLUMN", value_parser = column, requires = "from_column", conflicts_with = "to")]
     pub(super) to_column: Option<Column>,
-    /// The label of the edges; weights are then its property weight
+    /// The label of the edges; their weights become its property weight
     #[arg(long, value_name = "NAME")]
     pub(super) label: Option<String>,
-    /// The column of each edge's label; labels are defined in the order in which they come
+    /// The column of each edge's label; labels are defined in the order of their first rows
     #[arg(long, value_name = "COLUMN", value_parser = column, conflicts_with = "label")]
     pub(super) label_column: Option<Column>,
-    /// Labels may have several edges between two vertices, told apart by rank; without --rank they are
-    /// counted on
+    /// Labels may have several edges between two vertices, distinguished by rank; without --rank the ranks
+    /// are counted up
     #[arg(long, requires = "labelled")]
     pub(super) multi: bool,
-    /// The column of the rank, a whole number from 0; such a label is multi
+    /// The column of the rank, a whole number from 0; the label becomes multi
     #[arg(long, value_name = "COLUMN", value_parser = column, requires = "labelled")]
     pub(super) rank: Option<Column>,
-    /// A property of the edges: its name and type, as of --vertices, and its column if that is named
-    /// otherwise; may be repeated
+    /// A property of the edges: NAME:TYPE as in --vertices, then =COLUMN if the column has another name; may
+    /// be repeated
     #[arg(long, value_name = "NAME:TYPE[=COLUMN]", value_parser = edge_property)]
     pub(super) property: Vec<EdgeProperty>,
-    /// The layout of the files; auto goes by the name of each, and by its first 1,000 lines
+    /// The layout of the files; auto detects it from the name of each file and its first 1,000 lines
     #[arg(long, value_enum, default_value_t = FileFormat::Auto)]
     pub(super) format: FileFormat,
     /// The first row names the columns
@@ -68,35 +69,34 @@ pub(crate) struct LoadArgs {
     /// The first row is data
     #[arg(long)]
     pub(super) no_header: bool,
-    /// Lines to leave out before everything else
+    /// Skip this many lines at the start of each file
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) skip: u64,
     /// The separator of fields: one character, tab, or blanks
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(super) delimiter: Option<Delimiter>,
-    /// A text without quotes that stands for null, as \N or NULL, beside the empty one; may be repeated
+    /// A text without quotes that means null, such as \N or NULL; an empty field always does; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub(super) null: Vec<String>,
-    /// The character with which comments begin, or none for files in which every line is data [default: # and
-    /// %]
+    /// The character with which comments begin; none if every line is data [default: # and %]
     #[arg(long, value_name = "C|none", value_parser = comment)]
     pub(super) comment: Option<Comment>,
     /// Edges have a direction (the default of a new store, unless a .properties file or a symmetric matrix
-    /// says otherwise)
+    /// states the opposite)
     #[arg(long, conflicts_with = "undirected")]
     pub(super) directed: bool,
     /// Edges have no direction
     #[arg(long)]
     pub(super) undirected: bool,
-    /// Keep no incoming edges of the vertices of a new directed store: less memory, but incoming neighbors
-    /// and removals take a look at all vertices
+    /// Do not store incoming edges in a new directed store: it takes less memory, but incoming neighbors and
+    /// removals search all vertices
     #[arg(long, conflicts_with = "undirected")]
     pub(super) no_reverse: bool,
-    /// The type of vertex keys; u64 in a new store, or as the store has it
+    /// The type of vertex keys; by default u64 for a new store, and the stored type for an existing one
     #[arg(long, value_enum)]
     pub(super) keys: Option<Keys>,
-    /// Edges have a weight, in the column named weight, or in the third one of snap; rows of .e and .el files
-    /// without one have weight 1
+    /// Edges have a weight, in the column named weight, or in the third column of snap files; rows of .e and
+    /// .el files without one have weight 1
     #[arg(long)]
     pub(super) weighted: bool,
     /// The column of the source: its position from 1, or its name in the header
@@ -114,19 +114,19 @@ pub(crate) struct LoadArgs {
     /// The treatment of malformed rows
     #[arg(long, value_enum, default_value_t = OnError::Raise)]
     pub(super) on_error: OnError,
-    /// The weight of an edge that comes again
+    /// The weight of an edge that occurs again
     #[arg(long, value_enum, default_value_t = Repeat::Last)]
     pub(super) repeat: Repeat,
-    /// Rows per transaction; 0 loads everything in one, of at most 16,777,216 rows
+    /// Rows per transaction; 0 loads all rows in one transaction, of at most 16,777,216 rows
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub(super) batch: usize,
     /// The moment at which transactions become durable
     #[arg(long, value_enum, default_value_t = Sync::Manual)]
     pub(super) durability: Sync,
-    /// Leave what was loaded in the log: the next open replays it
+    /// Do not write a checkpoint: the loaded rows stay in the log, and the next open replays them
     #[arg(long)]
     pub(super) no_checkpoint: bool,
-    /// The permissions of the files of a new store, such as 640, which lets the group read; 600 if not given
+    /// The permissions of the files of a new store, in octal: 640 lets the group read [default: 600]
     #[arg(long, value_name = "OCTAL", value_parser = mode)]
     pub(super) mode: Option<u32>,
 }
@@ -138,7 +138,7 @@ fn mode(text: &str) -> Result<u32, String> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileFormat {
-    /// The format that the name of the file tells
+    /// Detected from the name of the file
     Auto,
     /// Separated by commas, with or without a header
     Csv,
@@ -148,9 +148,9 @@ pub(crate) enum FileFormat {
     Snap,
     /// SRC DST TIME separated by blanks
     Temporal,
-    /// A .properties file with its .v and .e, or one of those two
+    /// A .properties file with its .v and .e files, or one of those two files
     Graphalytics,
-    /// One vertex a line: the first field, or with str keys the whole line
+    /// One vertex per line: the first field is its key, or with str keys the whole line
     Vertices,
     /// SRC DST [WEIGHT] separated by blanks
     El,
@@ -168,7 +168,7 @@ pub(super) enum Keys {
     U64,
     /// Text
     Str,
-    /// Whole numbers from 0, without gaps as a rule; no map of keys is kept
+    /// Whole numbers from 0, usually without gaps; the store keeps no map of keys
     Dense,
 }
 
@@ -182,9 +182,9 @@ pub(super) enum KindKeys {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Repeat {
-    /// The new weight holds
+    /// The edge gets the new weight
     Last,
-    /// The old weight holds
+    /// The edge retains the old weight
     First,
     /// Weights are added
     Sum,
@@ -192,9 +192,9 @@ pub(crate) enum Repeat {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Sync {
-    /// Each before the next begins
+    /// Each transaction is durable before the next one begins
     Sync,
-    /// All of them at the end
+    /// All transactions become durable when the load finishes
     Manual,
 }
 
@@ -202,9 +202,9 @@ pub(super) enum Sync {
 pub(crate) enum OnError {
     /// The first one fails the load; nothing is loaded
     Raise,
-    /// They are left out and counted; the first is described
+    /// Malformed rows are left out and counted; the first one is described
     Skip,
-    /// They are left out, and described, up to 1,000 of them
+    /// Malformed rows are left out; up to 1,000 of them are described
     Collect,
 }
 
@@ -241,7 +241,7 @@ pub(super) fn keys_of_kind(args: &LoadArgs) -> Option<KeyKind> {
     })
 }
 
-/// Parses a column of the command line: a position from 1, else a name.
+/// Parses a column of the command line: a number is a position from 1, another text a name.
 fn column(text: &str) -> Result<Column, String> {
     match text.parse::<usize>() {
         Ok(0) => Err("columns count from 1".to_owned()),
@@ -273,7 +273,8 @@ fn delimiter(text: &str) -> Result<Delimiter, String> {
     }
 }
 
-/// A property of edges on the command line: `NAME:TYPE`, then `=COLUMN` if the column has another name.
+/// A property of edges on the command line: `NAME:TYPE`, followed by `=COLUMN` if its column has another
+/// name.
 #[derive(Clone, Debug)]
 pub(super) struct EdgeProperty {
     pub(super) name: String,

@@ -1,18 +1,18 @@
-//! Commits on a separate thread, in their order, while the next transaction is filled.
+//! A separate thread that commits transactions in order, while the load fills the next one.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::Builder;
 
 use hedgerow::WriteTxn;
 
-/// The filled transactions that may wait. Beside these there are the one that is being filled and the one
-/// that is being committed.
+/// The number of filled transactions that may wait. There are two more: the one being filled and the one
+/// being committed.
 const WAITING: usize = 1;
 
-/// The channel for filled transactions, with the number of rows of each.
+/// The channel for filled transactions, each with its number of rows.
 pub(super) type Sink = SyncSender<(WriteTxn, u64)>;
 
-/// The commits, and the error that ended them.
+/// The sum of the commits, and the error after which no more are made.
 #[derive(Debug, Default)]
 pub(super) struct Committed {
     pub(super) rows: u64,
@@ -21,7 +21,7 @@ pub(super) struct Committed {
 }
 
 impl Committed {
-    /// Commits a transaction of `rows` rows; false after a failure, which is kept.
+    /// Commits a transaction of `rows` rows; stores the error and returns false if that fails.
     fn add(&mut self, txn: WriteTxn, rows: u64) -> bool {
         match txn.commit() {
             Ok(_) => {
@@ -37,11 +37,11 @@ impl Committed {
     }
 }
 
-/// Calls `fill` with the sink for transactions, and commits them meanwhile; with `None` if no thread can be
-/// started. Returns the commits and the result of `fill`.
+/// Calls `fill` with a sink, and commits the transactions sent to it on another thread. If no thread can be
+/// started, `fill` gets `None`. Returns the commits and the result of `fill`.
 ///
-/// After a failed commit the sink is closed. Transactions must read nothing: each begins before the one
-/// before it is committed.
+/// After a failed commit the sink is closed. Transactions must read nothing: each one begins before the
+/// previous one is committed.
 pub(super) fn commit_beside<T>(fill: impl FnOnce(Option<Sink>) -> T) -> (Committed, T) {
     std::thread::scope(|scope| {
         let (sink, filled) = sync_channel::<(WriteTxn, u64)>(WAITING);

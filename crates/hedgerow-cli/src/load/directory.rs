@@ -1,7 +1,7 @@
 //! `hedgerow load` of a directory that an export wrote.
 //!
-//! `schema.json` describes the store and the content of the files. The load compares all of it with the files
-//! before it changes the store, so that the whole export comes back.
+//! `schema.json` describes the store and the content of the files. Before the load changes the store, it
+//! compares the whole description with the files, so that an incomplete export is not loaded.
 
 use std::fs::File;
 use std::io::Read;
@@ -25,7 +25,7 @@ use crate::layout::{DELIMITER, FORMAT, KIND_COLUMNS, KINDS_VERSION, SCHEMA_FILE,
 use crate::output::Style;
 use crate::property::ColumnType;
 
-/// The largest `schema.json`: far more than 65,534 labels with many properties each take.
+/// The maximal size of `schema.json`: far more than 65,534 labels with many properties each need.
 const MAX_SCHEMA_BYTES: u64 = 1 << 26;
 
 /// A file of the directory.
@@ -35,7 +35,7 @@ struct Part {
     header: Vec<String>,
 }
 
-/// Loads the directory into a store that is new, or has the same configuration.
+/// Loads the directory into a new store, or into one with the same configuration.
 pub(super) fn load(
     args: &LoadArgs,
     directory: &Path,
@@ -50,7 +50,7 @@ pub(super) fn load(
     let schema = Schema::read(directory)?;
     let (options, keys) = schema.options()?;
     let options = with_mode(options, args).durability(durability(args));
-    // Faults of the schema are reported before the store is changed; the store may have kinds already.
+    // Reports faults of the schema before the store is changed; the store may already have kinds.
     schema.parts(directory, &mut Kinds::of(None, keys))?;
     let existing = open_existing(args, options.clone())?;
     let mut kinds = Kinds::of(existing.as_ref(), keys);
@@ -75,7 +75,7 @@ pub(super) fn load(
     )
 }
 
-/// Returns an option that states what `schema.json` states.
+/// Returns an option that `schema.json` already decides, if the arguments have one.
 fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
     let given = [
         ("--vertices", !args.vertices.is_empty()),
@@ -109,7 +109,7 @@ fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }
 
-/// Reads a part to its end and compares its header, its rows and their number with the schema.
+/// Reads a whole file, and compares its header, its rows and their number with the schema.
 fn check(
     part: &Part,
     rules: &Rules<'_>,
@@ -187,8 +187,8 @@ impl Schema {
         Ok((if directed { options.reverse(reverse) } else { options }, kind))
     }
 
-    /// Returns the files: vertices first, kind by kind, then the labels in the order of their ids. Adds the
-    /// kinds to `kinds`.
+    /// Returns the files: first the files of vertices, kind by kind, then the files of labels by ascending
+    /// id. Adds the kinds to `kinds`.
     fn parts(&self, directory: &Path, kinds: &mut Kinds) -> Result<Vec<Part>, CliError> {
         let root = self.root();
         let weighted = root.truth("weighted")?;
@@ -244,7 +244,7 @@ impl Schema {
     }
 }
 
-/// Returns the layout of every file of a directory.
+/// Returns the layout of the files of edges in an export.
 fn exact(extra: std::ops::Range<usize>, weight: Option<usize>) -> EdgeFormat {
     EdgeFormat {
         delimiter: Delimiter::Byte(DELIMITER),
@@ -284,7 +284,7 @@ fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool, ends: Ends) -> Res
     let first = header.len();
     header.extend(properties.iter().map(typed));
     let mut format = exact(first..header.len(), weight);
-    // Kinds and rank are before the weight.
+    // The columns of kinds and rank are before the weight.
     format.extra.splice(0..0, (before..after).map(Column::Index));
     let table = EdgeTable {
         format,
@@ -304,7 +304,7 @@ fn typed((name, kind): &(String, ColumnType)) -> String {
     format!("{name}:{}", kind.property)
 }
 
-/// An object in `schema.json`, with its place for messages.
+/// An object in `schema.json`, with its position for messages.
 struct Entry<'a> {
     schema: &'a Schema,
     at: String,
@@ -379,7 +379,7 @@ impl<'a> Entry<'a> {
         Ok(properties)
     }
 
-    /// Returns the file that the entry names, which is in the directory itself.
+    /// Returns the path of the file that the entry names. The file must be directly in the directory.
     fn file(&self, directory: &Path) -> Result<PathBuf, CliError> {
         let name = self.text("file")?;
         if name.is_empty() || name.contains(['/', '\\', '\0']) || name == "." || name == ".." {

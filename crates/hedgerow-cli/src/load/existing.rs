@@ -1,13 +1,13 @@
-//! The content of a store before a load, so that the summary distinguishes new edges from existing ones.
+//! Look-ups in a store before a load, so that the summary distinguishes new edges from existing ones.
 
 use hedgerow::{EdgeKey, Graph, Schema, Snapshot, VertexKey, VertexKeyRef};
 
 use crate::error::CliError;
 
-/// The edges that are looked up together, which overlaps their waits for memory.
+/// The number of edges that are looked up together, so that their cache misses overlap.
 const TOGETHER: usize = 4096;
 
-/// The numbers of rows that name edges and vertices that the store had before the load.
+/// The numbers of rows whose edge or vertex the store had before the load.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Existing {
     pub(super) edges: u64,
@@ -21,7 +21,8 @@ impl std::ops::AddAssign for Existing {
     }
 }
 
-/// The store before the load. Dropped before the load begins, so that it keeps no replaced versions.
+/// A snapshot of the store before the load. It is dropped before the load begins, so that it pins no replaced
+/// versions.
 pub(super) struct Before {
     snapshot: Snapshot,
     schema: Schema,
@@ -34,16 +35,16 @@ impl Before {
         Ok(Before { snapshot, schema })
     }
 
-    /// True if the store has the kind of a key; false if the load defines it.
+    /// True if the store already has the kind of a key; false if the load will define it.
     fn has_kind(&self, key: VertexKeyRef<'_>) -> bool {
         usize::from(key.split().0.0) <= self.schema.kinds().len()
     }
 }
 
-/// A look-up of the rows of a file in a store, which counts those that it has.
+/// The look-up of a file's rows in a store. It counts the rows whose edge or vertex the store has.
 pub(super) struct LookUp<'a> {
     before: &'a Before,
-    /// The label of the edges that wait.
+    /// The label of the edges that wait for their look-up.
     label: String,
     waiting: Vec<[VertexKey; 2]>,
     existing: Existing,
@@ -61,7 +62,7 @@ impl<'a> LookUp<'a> {
         Ok(())
     }
 
-    /// Looks up an edge, now or together with others of its label. O(log degree).
+    /// Looks up an edge, immediately or later together with others of its label. O(log degree).
     pub(super) fn edge(
         &mut self,
         label: &str,
@@ -85,7 +86,7 @@ impl<'a> LookUp<'a> {
         if self.waiting.len() >= TOGETHER { self.look() } else { Ok(()) }
     }
 
-    /// Looks up the edges that wait.
+    /// Looks up the edges that wait for it.
     fn look(&mut self) -> Result<(), CliError> {
         let edges: Vec<_> = self.waiting.iter().map(|[src, dst]| (src.as_ref(), dst.as_ref())).collect();
         let has = found(self.before.snapshot.contains_edges_of(self.label.as_str(), &edges))?;
@@ -94,14 +95,14 @@ impl<'a> LookUp<'a> {
         Ok(())
     }
 
-    /// Returns the counts, once all rows were looked up.
+    /// Returns the counts. All rows must have been added.
     pub(super) fn finish(mut self) -> Result<Existing, CliError> {
         self.look()?;
         Ok(self.existing)
     }
 }
 
-/// Treats a refusal as "not there": the store refuses the load itself later, with a better message.
+/// Treats a refusal of the store as "not found": the load will be refused later, with a better message.
 fn found<T: Default>(answer: hedgerow::Result<T>) -> Result<T, CliError> {
     match answer {
         Err(hedgerow::Error::Argument(_)) => Ok(T::default()),

@@ -1,4 +1,4 @@
-//! The files that are read, and their formats.
+//! The files to load, and their formats.
 
 use std::fs::File;
 use std::io::{self, Seek};
@@ -19,26 +19,26 @@ use crate::store::is_vacant;
 /// One file to read.
 #[derive(Debug)]
 pub(super) struct Input {
-    /// The file, or the name of standard input in messages.
+    /// The path of the file; for standard input, its name in messages.
     pub(super) path: PathBuf,
     /// The content of standard input; `None` for a file.
     spooled: Option<File>,
     pub(super) content: Content,
-    /// The kind of the vertices in it.
+    /// The kind of the vertices in the file.
     pub(super) kind: KindId,
     /// The direction of edges that a properties file states.
     pub(super) directed: Option<bool>,
     /// True if the format, or a properties file, states that edges have weights.
     pub(super) weighted: bool,
-    /// The detected format, as far as the arguments do not state it.
+    /// The detected parts of the format, which the arguments do not state.
     pub(super) sniffed: Option<Sniffed>,
-    /// The labels that its rows name, in the order of their first rows; known after the check.
+    /// The labels that the rows name, in the order of their first rows; known after the check.
     pub(super) labels: Vec<String>,
     /// The first lines of a Matrix Market file.
     pub(super) matrix: Option<(MatrixMarket, MatrixSizes)>,
-    /// The choice of comments, if it is no table.
+    /// The characters of comments, for a file that is no table.
     pub(super) comment: Comment,
-    /// The notes of the summary on the file.
+    /// The summary's notes on the file.
     pub(super) notes: Vec<String>,
 }
 
@@ -59,11 +59,11 @@ pub(super) struct EdgeTable {
     /// properties.
     pub(super) format: EdgeFormat,
     pub(super) ends: Ends,
-    /// The label of all edges; `None` if a column has it.
+    /// The label of all edges; `None` if a column names each edge's label.
     pub(super) label: Option<String>,
-    /// True if labels get several edges between two vertices; `None` leaves it to existing labels.
+    /// True if new labels are multi; `None` if existing labels decide it.
     pub(super) multi: Option<bool>,
-    /// True if a column has the rank.
+    /// True if a column contains the rank.
     pub(super) rank: bool,
     /// True if weights are read; else they are ignored.
     pub(super) weighted: bool,
@@ -78,12 +78,12 @@ impl EdgeTable {
         self.is_labelled() || self.rank || !self.properties.is_empty()
     }
 
-    /// True if edges have another label than the default one.
+    /// True if edges have a label other than the default one.
     pub(super) fn is_labelled(&self) -> bool {
         self.label.as_ref().is_none_or(|label| !label.is_empty())
     }
 
-    /// True if the load numbers edges to get their ranks.
+    /// True if the load assigns ranks to edges by counting.
     pub(super) fn is_counted(&self) -> bool {
         self.multi == Some(true) && !self.rank
     }
@@ -106,7 +106,7 @@ impl Input {
         }
     }
 
-    /// Returns the lines of the file, from the first.
+    /// Returns the lines of the file from its start.
     pub(super) fn lines(&self) -> Result<Lines, ReadError> {
         match &self.spooled {
             Some(file) => Lines::of_file(&self.path, file),
@@ -114,25 +114,25 @@ impl Input {
         }
     }
 
-    /// Returns true if the file states that edges have a direction. A symmetric matrix states it for a new
-    /// store alone: in an existing directed one it becomes edges in both directions.
+    /// Returns true if the file states that edges have a direction. A symmetric matrix states it only for a
+    /// new store: in an existing directed store it becomes edges in both directions.
     pub(super) fn direction(&self, is_new: bool) -> Option<bool> {
         let suits = self.matrix.filter(|_| is_new).map(|(banner, _)| banner.symmetry != Symmetry::Symmetric);
         self.directed.or(suits)
     }
 
-    /// True if a column of it names labels.
+    /// True if a column of the file names labels.
     pub(super) fn names_labels(&self) -> bool {
         matches!(&self.content, Content::Edges(table) if table.label.is_none())
     }
 
-    /// True if it is a list of vertices.
+    /// True if the file is a list of vertices.
     pub(super) fn has_vertices(&self) -> bool {
         !matches!(self.content, Content::Edges(_))
     }
 }
 
-/// Returns all files that the arguments name, including those that properties files name.
+/// Returns all files that the arguments name, and the files that their properties files name.
 pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
     let mut inputs = Vec::new();
     let comment = args.comment.unwrap_or_default();
@@ -162,7 +162,7 @@ pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
     Ok(inputs)
 }
 
-/// Refuses files of which one states that edges have a direction and another that they have none.
+/// Refuses files that contradict each other about the direction of edges.
 pub(super) fn check_directions(inputs: &[Input], args: &LoadArgs) -> Result<(), CliError> {
     let is_new = is_vacant(&args.store);
     let mut stated = inputs.iter().filter_map(|input| input.direction(is_new));
@@ -179,8 +179,8 @@ fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Copies standard input, which can be read only once, to a file without a name that ends with its last
-/// handle. Checks that any other file can be read again.
+/// Copies standard input, which can be read only once, to a file without a name. The system removes it with
+/// its last handle. Checks that any other file can be read again.
 fn open(mut input: Input) -> Result<Input, CliError> {
     if !is_standard_input(&input.path) {
         check_regular(&input.path)?;
@@ -203,7 +203,7 @@ fn check_regular(path: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns the input for a file of vertices with properties, by its header.
+/// Returns the input for a file of vertices with properties, whose header names the columns.
 fn vertex_table(path: &Path, args: &LoadArgs) -> Input {
     let delimiter = match extension(path).as_deref() {
         Some("tsv") => Delimiter::Byte(b'\t'),
@@ -224,7 +224,7 @@ fn vertex_table(path: &Path, args: &LoadArgs) -> Input {
     Input::new(path, Content::VertexTable(format, Vec::new()))
 }
 
-/// Returns the extension, without that of compression.
+/// Returns the extension of the file, without the extension of a compression.
 pub(super) fn extension(path: &Path) -> Option<String> {
     let extension = |path: &Path| path.extension().map(|found| found.to_string_lossy().to_lowercase());
     match extension(path).as_deref() {
@@ -250,8 +250,8 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
         FileFormat::Wel => EdgeFormat::weighted_edge_list(),
         FileFormat::Gr => EdgeFormat::dimacs(),
         FileFormat::Mtx => EdgeFormat::matrix_market(),
-        // The separator of a `.csv` file differs by country and by program. The first line identifies a
-        // Matrix Market file.
+        // Programs and countries use different separators in `.csv` files. A Matrix Market file is recognized
+        // by its first line.
         FileFormat::Auto if matches!(extension(path).as_deref(), Some("csv" | "mtx")) => {
             EdgeFormat::default()
         }
@@ -259,7 +259,7 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
     }
 }
 
-/// Returns the input for a file of edges, in `format` unless the arguments state another.
+/// Returns the input for a file of edges, in `format` unless the arguments state another format.
 pub(super) fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Result<Input, CliError> {
     let weighted = matches!(format.weight, Some(Column::Index(_)));
     let set = |to: &mut Option<Column>, from: &Option<Column>| {
@@ -271,7 +271,7 @@ pub(super) fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Res
     set(&mut format.dst, &args.dst_col);
     set(&mut format.weight, &args.weight_col);
     set(&mut format.time, &args.time_col);
-    // Times are not stored: a column that happens to have such a name is ignored.
+    // Times are not stored, so a column that is named like a time is ignored.
     format.time = format.time.or(Some(Column::Absent));
     if args.weighted && args.format == FileFormat::Snap && format.weight.is_none() && args.time_col.is_none()
     {

@@ -1,4 +1,4 @@
-//! Signals that end a load, which then undoes what it can, like after any other failure.
+//! Signals that stop a load. The load then undoes its changes as after any other failure.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -8,18 +8,18 @@ use signal_hook::flag;
 
 use crate::error::CliError;
 
-/// The first signal that ends the load. A second one ends the program at once.
+/// The first signal that stops the load. A second signal ends the program at once.
 #[derive(Debug, Default)]
 pub(super) struct Interrupts {
     signal: Arc<AtomicUsize>,
 }
 
 impl Interrupts {
-    /// Watches for signals from here on. If the system refuses, they end the program as usual.
+    /// Begins to watch for signals. If the system refuses, a signal ends the program as usual.
     pub(super) fn watch() -> Interrupts {
         let (interrupts, is_second) = (Interrupts::default(), Arc::new(AtomicBool::new(false)));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // This order is necessary: the first signal must not find its own mark.
+            // The order of the handlers matters: the first signal must not see the mark that it sets itself.
             let watched = flag::register_conditional_default(signal, Arc::clone(&is_second))
                 .and_then(|_| flag::register(signal, Arc::clone(&is_second)))
                 .and_then(|_| flag::register_usize(signal, Arc::clone(&interrupts.signal), signal as usize));
@@ -30,7 +30,7 @@ impl Interrupts {
         interrupts
     }
 
-    /// Fails once a signal has arrived.
+    /// Returns an error if a signal has arrived.
     pub(super) fn check(&self) -> Result<(), CliError> {
         match self.signal.load(Relaxed) {
             0 => Ok(()),

@@ -7,34 +7,35 @@ use hedgerow::{ArgumentError, Graph, KeyKind, KindId, VertexKeyRef};
 use crate::error::CliError;
 use crate::keys;
 
-/// The kinds of the store, and those that the load will define: they get the next ids, in their order.
+/// The kinds of the store, then the kinds that the load will define. Their ids are the next ones, in this
+/// order.
 #[derive(Debug)]
 pub(super) struct Kinds {
     /// The type of the keys of the default kind.
     default: KeyKind,
     /// The other kinds by id, each with its name.
     others: Vec<(String, KeyKind)>,
-    /// The ends that labels of the store state.
+    /// The kinds of the ends that labels of the store state, by label.
     ends: HashMap<String, [KindId; 2]>,
-    /// True if the store is new: the type of its keys can be chosen.
+    /// True if the store is new, so that the type of its keys can be chosen.
     is_new: bool,
 }
 
 /// The kinds of the ends of edges in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ends {
-    /// The kinds that the label states in the store; else the default kind.
+    /// The kinds that the label states in the store; the default kind if it states none.
     OfLabel,
-    /// These kinds, which the label states.
+    /// These kinds, which become part of the label.
     Stated([KindId; 2]),
     /// The default kind; the label states no kinds.
     Default,
-    /// The kinds whose names are in the first two further columns of each row; the label states none.
+    /// The kinds that the first two further columns of each row name; the label states none.
     Columns,
 }
 
 impl Kinds {
-    /// Returns the kinds of a store, whose default one has `keys`; `None` is a new store.
+    /// Returns the kinds of a store, whose default kind has keys of type `keys`; `None` is a new store.
     pub(super) fn of(store: Option<&Graph>, keys: KeyKind) -> Kinds {
         let mut kinds =
             Kinds { default: keys, others: Vec::new(), ends: HashMap::new(), is_new: store.is_none() };
@@ -51,8 +52,8 @@ impl Kinds {
         self.default
     }
 
-    /// Returns the kind of this name. A new one gets `keys`, or `u64` if `keys` is `None`; an existing one
-    /// must have them.
+    /// Returns the kind with this name, and adds it if it is new. A new kind gets keys of type `keys`, or
+    /// `u64` for `None`; an existing kind must have that type.
     pub(super) fn define(&mut self, name: &str, keys: Option<KeyKind>) -> Result<KindId, CliError> {
         if let Some(id) = self.named(name) {
             let found = self.keys(id);
@@ -75,7 +76,7 @@ impl Kinds {
         if name.is_empty() { Some(KindId::DEFAULT) } else { Some(KindId(at()? as u8 + 1)) }
     }
 
-    /// Returns the kind of this name, the default one for the empty name.
+    /// Returns the kind with this name; the empty name is the default kind.
     pub(super) fn find(&self, name: &str) -> Result<KindId, CliError> {
         self.named(name).ok_or_else(|| {
             let others = self.others.iter().map(|(name, _)| name.clone());
@@ -101,7 +102,7 @@ impl Kinds {
         self.other(id).map_or(self.default, |(_, keys)| *keys)
     }
 
-    /// Parses a key of a kind; the error describes the fault.
+    /// Parses a key of a kind; the error describes the fault in the text.
     pub(super) fn parse<'a>(&self, id: KindId, text: &'a str) -> Result<VertexKeyRef<'a>, String> {
         match self.other(id) {
             None => keys::parse(self.default, text).map_err(|why| match self.is_new {
@@ -112,13 +113,13 @@ impl Kinds {
         }
     }
 
-    /// Returns the kinds that a label states in the store; the default one if it states none.
+    /// Returns the kinds that a label states in the store; the default kind if it states none.
     pub(super) fn ends_of(&self, label: &str) -> [KindId; 2] {
         self.ends.get(label).copied().unwrap_or_default()
     }
 
-    /// True if all vertices that edges may name at `ends` have numbers for keys. `label` is that of all the
-    /// edges.
+    /// True if all keys that edges may have at `ends` are numbers. `label` is the label of all edges, if they
+    /// have the same one.
     pub(super) fn are_numbers(&self, ends: Ends, label: Option<&str>) -> bool {
         let all = |ends: &[KindId]| ends.iter().all(|id| self.keys(*id) != KeyKind::Str);
         match (ends, label) {
@@ -130,8 +131,8 @@ impl Kinds {
         }
     }
 
-    /// Refuses edges whose keys are of the default kind, or of any, for a label that states kinds: the kinds
-    /// of keys would change.
+    /// Refuses ends without fixed kinds for a label that states kinds: the keys of the edges would be read as
+    /// keys of other kinds.
     pub(super) fn check_ends(&self, ends: Ends, label: &str) -> Result<(), CliError> {
         let Some(stated) = self.ends.get(label).filter(|_| matches!(ends, Ends::Default | Ends::Columns))
         else {

@@ -9,7 +9,7 @@ use super::input::{Content, Input, edges, extension};
 use super::kinds::{Ends, Kinds};
 use crate::error::CliError;
 
-/// Marks files of edges as matrices if their first line or `--format` states it.
+/// Marks files of edges as matrices, if their first line or `--format` identifies them.
 pub(super) fn recognize(inputs: Vec<Input>, args: &LoadArgs) -> Result<Vec<Input>, CliError> {
     let may_be = |input: &Input| !input.has_vertices() && input.directed.is_none();
     let recognized = |input: Input| if may_be(&input) { recognize_one(input, args) } else { Ok(input) };
@@ -20,7 +20,7 @@ fn recognize_one(mut input: Input, args: &LoadArgs) -> Result<Input, CliError> {
     let shown = input.path.display().to_string();
     let Some((banner, sizes)) = MatrixMarket::look(&mut input.lines()?, args.skip)? else {
         let named = args.format == FileFormat::Auto && extension(&input.path).as_deref() == Some("mtx");
-        // Without its first lines the file is an edge list.
+        // If its first lines are skipped, the file is an edge list.
         if args.format == FileFormat::Mtx || named && args.skip == 0 {
             let why = "no Matrix Market file: it does not begin with %%MatrixMarket; if its rows are edges, say --format snap";
             return Err(CliError::Failed(format!("{shown}: {why}")));
@@ -39,7 +39,7 @@ fn recognize_one(mut input: Input, args: &LoadArgs) -> Result<Input, CliError> {
     Ok(input)
 }
 
-/// Refuses options that state what a Matrix Market file states itself.
+/// Refuses options for facts that a Matrix Market file states.
 fn check_options(args: &LoadArgs, banner: MatrixMarket) -> Result<(), CliError> {
     let given = [
         ("--src-col", args.src_col.is_some()),
@@ -72,7 +72,8 @@ fn check_options(args: &LoadArgs, banner: MatrixMarket) -> Result<(), CliError> 
     Ok(())
 }
 
-/// Decides what depends on the store: if edges have a direction, a symmetric matrix becomes both.
+/// Applies the direction of the store's edges: if it is directed, each entry of a symmetric matrix is two
+/// edges.
 pub(super) fn settle(
     input: &mut Input,
     directed: bool,

@@ -1,9 +1,9 @@
 //! `hedgerow load`.
 //!
-//! A load that meets a malformed row and must not skip it, or cannot read a file to its end, leaves a store
-//! as it was. For an existing store, every file is read twice: first to check every row, then to load. A new
-//! store is loaded while the rows are checked, and removed after a failure; only labels that a column names
-//! are looked up before.
+//! If a load fails at a malformed row that it must not skip, or cannot read a whole file, the store is as
+//! before. For an existing store, every file is read twice: first to check every row, then to load. A new
+//! store is loaded while the rows are checked, and is removed after a failure. Only if a column names labels,
+//! the rows are read once before, to find the labels.
 
 mod args;
 mod beside;
@@ -50,7 +50,7 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     }
     let mut inputs = matrix::recognize(input::inputs(args)?, args)?;
     input::check_directions(&inputs, args)?;
-    // Not before standard input was read: that waits for its end, whatever signal comes.
+    // Signals are watched only after standard input was read, since that read does not check for signals.
     let interrupts = Interrupts::watch();
     let existing = open_existing(args, options(args, &inputs))?;
     let config = existing.as_ref().map(Graph::config);
@@ -86,7 +86,7 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
         input.labels = found.labels;
         seen += found.existing;
     }
-    // Dropped here, so that it keeps no versions that the load replaces.
+    // Dropped here, so that it pins no versions that the load replaces.
     drop(before);
     let unchecked = (!checks).then_some(&mut rejects);
     let loaded = match existing {
@@ -101,12 +101,12 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     )
 }
 
-/// True if edges get another label than the default one.
+/// True if the edges get a label other than the default one.
 fn is_labelled(args: &LoadArgs) -> bool {
     args.label_column.is_some() || args.label.as_ref().is_some_and(|label| !label.is_empty())
 }
 
-/// Sets the kinds of the vertices in the files by the arguments.
+/// Sets the kinds of the vertices in the files, as the arguments state them.
 fn apply_kinds(args: &LoadArgs, kinds: &mut Kinds, inputs: &mut [Input]) -> Result<(), CliError> {
     if let Some(name) = &args.kind {
         let is_end = [&args.from, &args.to].into_iter().flatten().any(|end| end == name);
@@ -145,7 +145,7 @@ fn is_directed(args: &LoadArgs, inputs: &[Input]) -> bool {
     stated_direction(args, inputs).unwrap_or(true)
 }
 
-/// Returns the options of the store: those that the arguments leave open are as in the store.
+/// Returns the options of the store. An existing store determines the options that the arguments leave open.
 fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
     let mut options = Options::new().durability(durability(args));
     if let Some(directed) = stated_direction(args, inputs) {
@@ -163,7 +163,7 @@ fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
     with_mode(options, args)
 }
 
-/// True if the load takes weights: by name, by column, or by the properties of a graph.
+/// True if the load reads weights: because of an option, a column, or the format of a file.
 fn is_weighted(args: &LoadArgs, inputs: &[Input]) -> bool {
     args.weighted || args.weight_col.is_some() || inputs.iter().any(|input| input.weighted)
 }

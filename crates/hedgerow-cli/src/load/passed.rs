@@ -1,48 +1,47 @@
-//! The parts of a file that one reading skips or changes, for the summary.
+//! Counts of the text in a file that a load skips or changes, for the summary.
 
 use hedgerow::KeyKind;
 use hedgerow_workload::read::{EdgeReader, Row, Syntax};
 
-/// The most columns that are named.
+/// The maximal number of left-out columns that a note names.
 const MAX_NAMED: usize = 5;
 
-/// Counts of the parts that a reading left out or changed, in rows that were fit to load.
+/// Counts of the fields and lines that were left out or changed, in rows that could be loaded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Passed {
-    /// The lines that were taken for comments.
+    /// The lines that were treated as comments.
     pub(super) comments: u64,
     /// True if the format of the file defines comments.
     stated: bool,
-    /// The rows with a time that is checked and not stored.
+    /// The rows with a time. Times are checked, but not stored.
     pub(super) times: u64,
     /// The rows with a weight in a store without weights.
     pub(super) weights: u64,
-    /// The rows without a weight in a store with weights: it is 1.
+    /// The rows without a weight in a store with weights, where it becomes 1.
     pub(super) unweighted: u64,
-    /// The lines with more text behind the key of a vertex.
+    /// The lines with more text after the key of a vertex.
     pub(super) behind_keys: u64,
-    /// The times that are more exact than microseconds.
+    /// The times that are finer than microseconds, and were cut.
     pub(super) cut_times: u64,
-    /// The rows with a text between blanks for a key.
+    /// The rows with a key of text from which spaces were trimmed.
     pub(super) trimmed: u64,
-    /// The rows with a number for a key that is written with leading zeros or a plus sign, and the first such
-    /// key.
+    /// The rows with a numeric key that has leading zeros or a plus sign, and the first such key.
     pub(super) respelled: u64,
     first: Option<String>,
-    /// The number of arcs that a DIMACS file states, and the number that it has, if they differ.
+    /// The number of arcs that a DIMACS file states, and the number that it contains, if they differ.
     other_arcs: Option<(u64, u64)>,
-    /// The columns of time and weight, from 0.
+    /// The positions of the columns of time and weight, from 0.
     time_column: Option<usize>,
     weight_column: Option<usize>,
-    /// The columns that were left out, in the form of messages, and their number.
+    /// The names of left-out columns for messages, and the number of these columns.
     columns: Vec<String>,
     column_count: usize,
     first_column: usize,
 }
 
 impl Passed {
-    /// Counts the parts that an edge is loaded without. `weighted` is true if weights are read; `cut` is the
-    /// number of times that were cut.
+    /// Counts the fields that an edge loses when it is loaded. `weighted` is true if weights are read; `cut`
+    /// is the number of times that were cut.
     pub(super) fn edge(&mut self, row: &Row<'_>, weighted: bool, cut: u64) {
         self.times += u64::from(row.time.is_some());
         self.weights += u64::from(row.weight.is_some() && !weighted);
@@ -50,9 +49,9 @@ impl Passed {
         self.cut_times += cut;
     }
 
-    /// Checks the spelling of a key of a vertex whose kind has `keys`.
+    /// Counts a key that is not spelled as the store returns it; `keys` is the type of keys of its kind.
     pub(super) fn key(&mut self, keys: KeyKind, text: &str) {
-        // Runs for every key: two bytes decide for most of them.
+        // This runs for every key: two bytes decide most cases.
         let is_respelled = matches!(text.as_bytes(), [b'+', ..] | [b'0', _, ..]);
         if is_respelled && keys != KeyKind::Str {
             self.respelled += 1;
@@ -60,7 +59,7 @@ impl Passed {
         }
     }
 
-    /// Takes the counts of the reader at the end of a file.
+    /// Takes over the counts of the reader when the file was read.
     pub(super) fn finish(&mut self, reader: &EdgeReader) {
         self.comments = reader.comments();
         self.other_arcs = reader.other_arcs();
@@ -78,8 +77,8 @@ impl Passed {
         }
     }
 
-    /// Returns the notes of the summary, a sentence each; for a file of edges also the option that keeps a
-    /// column.
+    /// Returns the notes of the summary, a sentence each. For a file of edges they name the option that loads
+    /// a left-out column.
     pub(super) fn notes(&self, of_edges: bool) -> Vec<String> {
         let mut notes = Vec::new();
         if self.comments > 0 && !self.stated {
@@ -134,7 +133,7 @@ impl Passed {
     }
 }
 
-/// Returns a number with a noun, and the verb behind it.
+/// Returns a number with its noun, and the verb that follows.
 fn plural(count: u64, one: &'static str, many: &'static str) -> (String, &'static str) {
     let (noun, verb) = if count == 1 { one } else { many }.split_once(' ').unwrap_or_default();
     (format!("{count} {noun}"), verb)

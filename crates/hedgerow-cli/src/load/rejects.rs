@@ -6,7 +6,7 @@ use super::args::OnError;
 use super::input::Input;
 use crate::error::CliError;
 
-/// The most rejected rows that are described; all are counted.
+/// The maximal number of rejected rows that are described; all are counted.
 const MAX_DESCRIBED: usize = 1000;
 
 /// The rows that were left out.
@@ -17,7 +17,7 @@ pub(super) struct Rejects {
 }
 
 impl Rejects {
-    /// Adds a malformed row; under `raise` returns it as an error.
+    /// Adds a malformed row; under `raise` returns it as the error of the load.
     pub(super) fn add(
         &mut self,
         input: &Input,
@@ -39,12 +39,12 @@ impl Rejects {
         Ok(())
     }
 
-    /// Returns their number.
+    /// Returns the number of malformed rows.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the rows that are described.
+    /// Returns the malformed rows that are described.
     pub(super) fn rows(&self) -> Vec<Vec<serde_json::Value>> {
         let row = |(file, line, reason): &(String, u64, String)| {
             vec![file.as_str().into(), (*line).into(), reason.as_str().into()]

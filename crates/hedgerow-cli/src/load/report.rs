@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::keys::kind_name;
 use crate::output::{Report, Style};
 
-/// A clock for a load.
+/// The clock of a load.
 pub(super) struct Clock(Instant);
 
 impl Clock {
@@ -27,22 +27,21 @@ impl Clock {
 /// The content of the report of a load.
 pub(super) struct Told<'a> {
     pub(super) loaded: &'a Loaded,
-    /// The rows that name edges or vertices that the store had before.
+    /// The numbers of rows whose edge or vertex the store had before.
     pub(super) existing: Existing,
     pub(super) inputs: &'a [Input],
     pub(super) rejects: &'a Rejects,
 }
 
 impl Told<'_> {
-    /// Returns the number of rows whose edge an earlier row of the load has, and the store did not have
-    /// before it.
+    /// Returns the number of rows whose edge is new to the store, but already in an earlier row of the load.
     fn repeated_edges(&self) -> u64 {
         let (rows, others) = (self.loaded.edge_rows, self.loaded.new_edges + self.existing.edges);
         rows.saturating_sub(others)
     }
 
-    /// Returns the number of rows of tables of vertices whose vertex an earlier row has, and the store did
-    /// not have before.
+    /// Returns the number of rows of vertices whose vertex is new to the store, but already in an earlier
+    /// row.
     fn repeated_vertices(&self) -> u64 {
         let (rows, others) = (self.loaded.table_rows, self.loaded.table_vertices + self.existing.vertices);
         rows.saturating_sub(others)
@@ -52,7 +51,8 @@ impl Told<'_> {
         self.loaded.passed.iter().map(|passed| passed.comments).sum()
     }
 
-    /// Returns the number of vertices without an edge in a matrix; known if it is all that the store holds.
+    /// Returns the number of a matrix's vertices without an edge; `None` if the store also has other
+    /// vertices.
     fn matrix_without_entries(&self) -> Option<(&Input, u64)> {
         let [input] = self.inputs else { return None };
         let (_, sizes) = input.matrix?;
@@ -78,8 +78,8 @@ impl Told<'_> {
     }
 }
 
-/// Prints the report, and on standard error the rejected rows and the detected formats; in JSON these are
-/// part of it.
+/// Prints the report. The rejected rows and the detected formats go to standard error; in JSON they are
+/// fields of the report.
 pub(super) fn print(told: &Told<'_>, rules: &Rules<'_>, clock: Clock, style: Style) -> Result<(), CliError> {
     let Told { loaded, inputs, rejects, existing } = told;
     if style == Style::Text {
@@ -97,7 +97,7 @@ pub(super) fn print(told: &Told<'_>, rules: &Rules<'_>, clock: Clock, style: Sty
         .field("new_vertices", loaded.new_vertices)
         .field("new_edges", loaded.new_edges)
         .field("repeated_edges", told.repeated_edges());
-    // Rare figures are in the text only if they are not 0.
+    // The text output contains these figures only if they are not 0.
     let seldom = [
         ("existing_edges", existing.edges),
         ("existing_vertices", existing.vertices),

@@ -1,4 +1,4 @@
-//! Rows of the files: faults, and their treatment.
+//! The rows of files, and the treatment of malformed ones.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ use crate::property::{self, ColumnType};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'a> {
     pub(super) kinds: &'a Kinds,
-    /// True if weights must be finite: sums of those are never NaN.
+    /// True if weights must be finite, so that their sums are never NaN.
     pub(super) finite: bool,
     pub(super) on_error: OnError,
     pub(super) interrupts: &'a Interrupts,
@@ -57,12 +57,12 @@ pub(super) struct Seen {
     pub(super) rows: u64,
     /// The labels that a column names, in the order of their first rows.
     pub(super) labels: Vec<String>,
-    /// The rows whose edge or vertex the store has.
+    /// The numbers of rows whose edge or vertex the store has.
     pub(super) existing: Existing,
 }
 
-/// Reads `input` to its end without loading it, and counts the rows that `store` has. Under `raise` the first
-/// malformed row is the error.
+/// Reads all of `input` without loading it, and counts the rows whose edge or vertex `store` has. Under
+/// `raise` it returns the first malformed row as an error.
 pub(super) fn validate(
     input: &Input,
     rules: &Rules<'_>,
@@ -84,8 +84,8 @@ pub(super) fn validate(
             if known.contains(edge.label) {
                 return Ok(());
             }
-            // Stops before the names of a column that has no labels fill the memory. The default label counts
-            // too.
+            // Stops early if the column contains no labels but arbitrary texts, which would fill the memory.
+            // The default label is counted.
             if seen.labels.len() >= usize::from(LabelId::MAX.0) {
                 let (file, line, most) = (input.path.display(), edge.line, LabelId::MAX.0);
                 let why =
@@ -108,14 +108,14 @@ pub(super) fn validate(
 fn look_up(store: &mut LookUp<'_>, item: &Item<'_>) -> Result<(), CliError> {
     match item {
         Item::Vertex(key) | Item::VertexRow(key, ..) => store.vertex(*key),
-        // Edges that are numbered to get their ranks are always new.
+        // An edge to which the load gives a rank by counting is always new.
         Item::Edge(_, table) if table.is_counted() => Ok(()),
         Item::Edge(edge, _) => store.edge(edge.label, [edge.src, edge.dst], edge.rank),
     }
 }
 
-/// Calls `keep` with each row that is fit to load, and `reject` with the line and the fault of each that is
-/// not. Returns the counts of the parts that were skipped.
+/// Calls `keep` with each row that can be loaded, and `reject` with the line and the fault of each other row.
+/// Returns the counts of skipped text.
 pub(super) fn for_each(
     input: &Input,
     rules: &Rules<'_>,
@@ -180,7 +180,7 @@ fn for_each_line(
     }
 }
 
-/// Calls `f` with every row, or with the line and the fault of a malformed one.
+/// Calls `f` with every row. For a malformed row it gets the line and the fault.
 fn for_each_row(
     input: &Input,
     format: &EdgeFormat,
@@ -210,7 +210,7 @@ fn in_column(why: String, column: usize) -> String {
     format!("{why} in column {}", column + 1)
 }
 
-/// Returns the edge of a row without its values, which go into `values`.
+/// Returns the edge of a row without its property values; these are put into `values`.
 fn edge<'a>(
     row: &Row<'a>,
     rules: &Rules<'_>,
@@ -253,7 +253,7 @@ fn edge<'a>(
     Ok(EdgeItem { line: row.line, src, dst, weight, label, rank, values: &[] })
 }
 
-/// Returns the kind that a field names; the default one without a field.
+/// Returns the kind that a field names; the default kind if there is no field.
 fn read_kind(rules: &Rules<'_>, extra: &Extra<'_>, at: usize) -> Result<KindId, String> {
     let name = extra.get_name(at).unwrap_or_default();
     rules.kinds.find(name).map_err(|why| in_column(why.to_string(), extra.column(at)))
@@ -277,8 +277,8 @@ fn read_rank(extra: &Extra<'_>, at: usize) -> Result<u64, String> {
     text.parse().map_err(|error: std::num::ParseIntError| in_column(why(error), extra.column(at)))
 }
 
-/// Reads a field for each property, from the further column `first` on. Returns the number of times that were
-/// cut.
+/// Reads the field of each property, beginning with the further column `first`. Returns the number of times
+/// that were cut.
 fn read_values(
     properties: &[(String, ColumnType)],
     extra: &Extra<'_>,
@@ -299,7 +299,7 @@ fn read_values(
     Ok(cut)
 }
 
-/// Returns the key of a row of a table of vertices; its values go into `values`.
+/// Returns the key in a row of a table of vertices; the property values are put into `values`.
 fn vertex_row<'a>(
     row: &Row<'a>,
     rules: &Rules<'_>,
@@ -317,8 +317,8 @@ fn vertex_row<'a>(
     Ok(key)
 }
 
-/// Returns the key in the first field of a line; `None` for an empty line or a comment. Keys of type `str`
-/// are the whole line.
+/// Returns the key in the first field of a line, or the whole line for keys of type `str`. Returns `None` for
+/// an empty line or a comment.
 fn vertex<'a>(
     text: &'a str,
     rules: &Rules<'_>,

@@ -1,4 +1,4 @@
-//! The parts of a file's format that the arguments leave open: detected from its first lines.
+//! The detection, from a file's first lines, of the parts of its format that the arguments leave open.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(super) fn settle(
         && !numbers
         && args.comment.is_none()
     {
-        // A key may begin like comments do.
+        // A key of text may begin with the character of comments.
         format.comment = Comment::Doubted;
     }
     match &input.content {
@@ -58,7 +58,7 @@ fn settle_edges(
     table.weighted = weighted;
     table.weight_required = args.weighted && !matches!(table.format.weight, Some(Column::IfPresent(_)));
     if !weighted && table.format.weight.is_none() {
-        // The column only happens to have that name.
+        // Weights are not read: a column with that name is ignored.
         table.format.weight = Some(Column::Absent);
     }
     if let Some(found) = &found {
@@ -73,7 +73,8 @@ fn settle_edges(
     Ok(())
 }
 
-/// Takes the columns of an importer's header: the label of each edge, and properties with their types.
+/// Applies the columns that an importer's header names: the label of each edge, and properties with their
+/// types.
 fn import_edges(
     table: &mut EdgeTable,
     columns: &[ImporterColumn],
@@ -104,10 +105,10 @@ fn import_edges(
         let behind = if table.ends == Ends::Columns { 2 } else { 0 };
         table.format.extra.insert(behind, Column::Index(at));
         table.label = None;
-        // The weights of edges with a label are a property of the label.
+        // If edges have a label, their weights are a property of the label.
         table.weighted = args.weighted || args.weight_col.is_some();
     }
-    // Options that name properties name all of them.
+    // If an option names a property, the options name all properties.
     if !args.property.is_empty() {
         return Ok(());
     }
@@ -165,7 +166,7 @@ fn settle_vertices(input: &mut Input, args: &LoadArgs, numbers: bool) -> Result<
     let typed = importer_columns(&found.first).is_some()
         || found.first.iter().any(|name| name.contains(':'))
         || found.first.first().is_some_and(|name| name.eq_ignore_ascii_case("id"));
-    // A first row of names alone may be data.
+    // A first row without types may be data.
     if !typed && !args.header {
         let told = if args.no_header { None } else { sample(Header::Auto)? };
         if !told.is_some_and(|told| told.header) {
@@ -190,7 +191,7 @@ fn settle_vertices(input: &mut Input, args: &LoadArgs, numbers: bool) -> Result<
     Ok(())
 }
 
-/// Returns the columns from their header; the rows below give the types that it leaves open.
+/// Returns the columns that the header names. The rows below determine types that the header leaves open.
 fn columns(found: &Sniffed) -> Result<Vertices, String> {
     if let Some(columns) = importer_columns(&found.first) {
         let key = columns.iter().position(|column| column.role == ImporterRole::Id);
@@ -220,7 +221,7 @@ fn columns(found: &Sniffed) -> Result<Vertices, String> {
     Ok(Vertices { key: 0, properties })
 }
 
-/// Refuses two columns for one property, since one would be lost.
+/// Refuses two columns for one property, since the values of one would be lost.
 fn check_names(path: &Path, properties: &[(String, ColumnType)]) -> Result<(), CliError> {
     let mut names: Vec<&str> = properties.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
@@ -232,7 +233,7 @@ fn check_names(path: &Path, properties: &[(String, ColumnType)]) -> Result<(), C
     }
 }
 
-/// True if no part of a format must be detected.
+/// True if nothing about the format must be detected.
 fn is_settled(format: &EdgeFormat) -> bool {
     format.delimiter != Delimiter::Auto && format.header != Header::Auto
         || format.delimiter == Delimiter::Whitespace
@@ -243,7 +244,7 @@ fn take(format: &mut EdgeFormat, sniffed: &Sniffed) {
     format.header = if sniffed.header { Header::Yes } else { Header::No };
 }
 
-/// Adds the options that decide what a file leaves open.
+/// Adds to the error the options that would state the undetected format.
 fn unclear(error: ReadError) -> CliError {
     match error {
         ReadError::HeaderUnclear { .. } => CliError::Failed(format!("{error}; say --header or --no-header")),

@@ -1,4 +1,4 @@
-//! The second reading: rows into transactions.
+//! The second reading of the files, which puts rows into transactions.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,32 +18,32 @@ use crate::store::is_vacant;
 /// The result of a load.
 #[derive(Clone, Debug)]
 pub(super) struct Loaded {
-    /// Rows committed.
+    /// The number of committed rows.
     pub(super) rows: u64,
-    /// Rows of edges, and rows of the tables of vertices that come before them.
+    /// The numbers of rows of edges, and of rows in tables of vertices, which are loaded first.
     pub(super) edge_rows: u64,
     pub(super) table_rows: u64,
     pub(super) new_vertices: u64,
-    /// New vertices of those tables.
+    /// The number of new vertices that these tables defined.
     pub(super) table_vertices: u64,
     pub(super) new_edges: u64,
     pub(super) vertices: u64,
     pub(super) edges: u64,
     pub(super) transactions: u64,
     pub(super) timestamp: Timestamp,
-    /// The bytes of the segment to which the load was written; `None` without a checkpoint.
+    /// The size of the segment that the load's checkpoint wrote; `None` without a checkpoint.
     pub(super) segment_bytes: Option<u64>,
-    /// The parts that each file was loaded without.
+    /// The counts of text that was not loaded, for each file.
     pub(super) passed: Vec<Passed>,
 }
 
-/// Opens the store if there is one: its keys decide which rows are malformed, and a locked one needs no
-/// reading.
+/// Opens the store if it exists. Its type of keys decides which rows are malformed; and if another process
+/// has locked it, the load fails before it reads.
 pub(super) fn open_existing(args: &LoadArgs, options: Options) -> Result<Option<Graph>, CliError> {
     if is_vacant(&args.store) { Ok(None) } else { Ok(Some(options.create(false).open(&args.store)?)) }
 }
 
-/// Loads into an existing store. Commits before a failure stay; the error states it.
+/// Loads into an existing store. Transactions committed before a failure stay, and the error reports them.
 pub(super) fn into_existing(
     graph: Graph,
     args: &LoadArgs,
@@ -63,8 +63,8 @@ pub(super) fn into_existing(
     })
 }
 
-/// Creates the store and loads into it. After a failure the store is removed: so rows need not have been
-/// checked before, if `unchecked` takes the malformed ones.
+/// Creates the store and loads into it. After a failure the store is removed, so the rows need no earlier
+/// check. `unchecked` collects the malformed rows, if they were not checked.
 pub(super) fn into_new(
     options: Options,
     args: &LoadArgs,
@@ -79,7 +79,7 @@ pub(super) fn into_new(
             remove(&args.store, existed);
             return Err(error.into());
         }
-        // Another process was faster to create it: this load must not remove it.
+        // Another process created the store meanwhile: this load must not remove it.
         Err(error) => return Err(error.into()),
     };
     if graph.published_ts() != Timestamp::ZERO {
@@ -90,7 +90,8 @@ pub(super) fn into_new(
     }
     let result = Loader::new(&graph, args, unchecked).load(inputs, rules);
     if result.is_err() {
-        // Removed before the handle releases the lock, so that no other process can have opened it.
+        // The store is removed before the handle releases the lock, so that no other process can have opened
+        // it.
         remove(&args.store, existed);
     } else {
         leave(graph);
@@ -98,15 +99,15 @@ pub(super) fn into_new(
     result
 }
 
-/// Leaves the memory of a closed store to the end of the process, which is near: freeing it costs a tenth of
-/// a load.
+/// Leaks the memory of a closed store. The process ends soon, and freeing the memory takes a tenth of the
+/// time of a load.
 fn leave(graph: Graph) {
     std::mem::forget(graph);
 }
 
-/// Removes a store that this load created; of an existing directory only the content.
+/// Removes a store that this load created. If its directory existed before, only the content is removed.
 fn remove(store: &Path, existed: bool) {
-    // The failure that led here is reported, not one of the removal.
+    // Errors of the removal are ignored: the failure of the load is reported.
     for entry in std::fs::read_dir(store).into_iter().flatten().flatten() {
         let _ = std::fs::remove_file(entry.path());
     }
@@ -120,20 +121,20 @@ struct Loader<'a> {
     graph: &'a Graph,
     args: &'a LoadArgs,
     weighted: bool,
-    /// The next rank of each label whose edges are numbered.
+    /// The next rank of each label whose edges get ranks by counting.
     next_ranks: HashMap<String, u64>,
-    /// The collector of malformed rows; `None` if a check found all rows sound that must be.
+    /// The collector of malformed rows; `None` if the rows were checked before.
     unchecked: Option<&'a mut Rejects>,
-    /// The sink for filled transactions; without one they are committed here.
+    /// The sink for filled transactions; `None` if this thread commits them.
     sink: Option<Sink>,
     txn: Option<WriteTxn>,
     /// The number of rows in the transaction.
     pending: usize,
     rows: u64,
-    /// Rows of edges that were read.
+    /// The number of rows of edges that were read.
     edge_rows: u64,
     transactions: u64,
-    /// The parts that each file was loaded without.
+    /// The counts of text that was not loaded, for each file.
     passed: Vec<Passed>,
 }
 
@@ -155,8 +156,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Defines the kinds, labels and properties of the files before any row is loaded: a store with other
-    /// definitions refuses.
+    /// Defines the kinds, labels and properties of the files before any row is loaded. The store refuses
+    /// definitions that contradict its own.
     fn define(&mut self, inputs: &[Input], kinds: &Kinds) -> Result<(), CliError> {
         for input in inputs {
             let Content::Edges(table) = &input.content else { continue };
@@ -208,8 +209,7 @@ impl<'a> Loader<'a> {
         let (vertices, edges) = (before.vertex_count(), before.edge_count()?);
         drop(before);
         self.define(inputs, rules.kinds)?;
-        // Vertices that edges add are no rows of a table, so the tables are counted before the edges are
-        // loaded.
+        // The vertices that tables define are counted before edges are loaded, which define vertices too.
         let tables = inputs.iter().take_while(|input| input.has_vertices()).count();
         let (tables, others) = inputs.split_at(tables);
         self.read_all(tables, rules)?;
@@ -217,14 +217,14 @@ impl<'a> Loader<'a> {
         self.read_all(others, rules)?;
         rules.interrupts.check()?;
         let segment_bytes = if self.args.no_checkpoint {
-            // `--no-checkpoint` holds for closing too.
+            // `--no-checkpoint` also applies to closing the store.
             self.graph.skip_checkpoint_at_close();
             self.graph.flush()?;
             None
         } else {
             Some(self.graph.checkpoint()?.bytes)
         };
-        // The checkpoint runs to its end, whatever signal comes meanwhile.
+        // A signal does not interrupt the checkpoint.
         rules.interrupts.check()?;
         let after = self.graph.snapshot()?;
         let loaded = Loaded {
@@ -259,7 +259,7 @@ impl<'a> Loader<'a> {
             && !inputs.iter().any(|input| matches!(input.content, Content::Vertices))
     }
 
-    /// Like [`read`](Self::read), but with the commits on a thread of their own.
+    /// Reads the files like [`read`](Self::read), but commits on another thread.
     fn read_beside(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), CliError> {
         let (committed, read) = commit_beside(|sink| {
             self.sink = sink;
@@ -283,7 +283,7 @@ impl<'a> Loader<'a> {
                 |item| self.add(item),
                 |line, reason| match (&mut unchecked, rules.on_error) {
                     (Some(rejects), on_error) => rejects.add(input, line, reason, on_error),
-                    // The row was sound when it was checked.
+                    // The row passed the check, but is malformed now.
                     (None, OnError::Raise) => Err(CliError::Failed(format!(
                         "{}:{line}: {reason}; the file has changed",
                         input.path.display()

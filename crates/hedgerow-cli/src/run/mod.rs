@@ -44,7 +44,7 @@ impl RunArgs {
         report::finish(begun, work, self.kernel, outcome, top, graphalytics)
     }
 
-    /// Refuses properties that no vertex has, and properties for which the kernel's result has no column.
+    /// Refuses properties that no vertex has, and properties that the kernel's result cannot show.
     fn check_show(&self, work: &Work<'_>) -> Result<(), CliError> {
         if work.show.is_empty() {
             return Ok(());
@@ -65,7 +65,7 @@ impl RunArgs {
         }
     }
 
-    /// Returns the arguments of the kernel: its defaults, and the given values.
+    /// Returns the arguments of the kernel: the given values, and defaults for the others.
     fn arguments(&self, work: &Work<'_>) -> Result<Arguments, CliError> {
         let mut arguments = self.kernel.arguments();
         for parameter in self.kernel.parameters {
@@ -105,9 +105,9 @@ impl RunArgs {
 /// The graph that the kernel works on.
 struct Asked<'a> {
     machine: &'a Machine,
-    /// The direction in which the graph is turned.
+    /// The direction in which the view is built.
     direction: EdgeDirection,
-    /// The direction in which edges are followed, by a turned graph or by the kernel.
+    /// The direction in which edges are followed, because of the view's direction or by the kernel.
     along: EdgeDirection,
     /// The property that is the weight of an edge.
     weight: Option<&'a str>,
@@ -118,7 +118,7 @@ impl RunArgs {
     fn asked<'a>(&'a self, machine: &'a Machine) -> Result<Asked<'a>, CliError> {
         let weight = if self.kernel.reads_weights { self.given::<String>(options::WEIGHT) } else { None };
         let direction = machine.chosen.along.unwrap_or_default();
-        // A kernel that can follow edges against their direction needs no turned graph.
+        // A kernel that can follow edges against their direction needs no reversed view.
         let (direction, along) = match self.is_against() {
             true => (EdgeDirection::Out, EdgeDirection::In),
             false => (direction, direction),
@@ -145,7 +145,7 @@ impl Asked<'_> {
         style: Style,
         kernel: impl FnOnce(&Work<'_>) -> Result<Report, CliError> + Send,
     ) -> Result<(), CliError> {
-        // If the pool cannot be made, the kernel runs without it: the result is the same.
+        // If the pool cannot be made, the kernel runs without it. The result is the same.
         let pool = self.machine.threads.and_then(|threads| {
             rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build().ok()
         });
@@ -155,7 +155,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Restricts the selection to the vertices of the given kinds, if there are any.
+    /// Restricts the selection to vertices of the given kinds, if kinds are given.
     fn in_kinds<'s>(
         &self,
         selection: EdgeSelection<'s>,
@@ -169,7 +169,7 @@ impl Asked<'_> {
         Ok(selection.kinds(kinds))
     }
 
-    /// Executes in the current pool.
+    /// Runs the kernel in the current thread pool.
     fn execute_here(
         &self,
         out: Option<&Path>,

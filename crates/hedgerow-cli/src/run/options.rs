@@ -7,9 +7,9 @@ use hedgerow_kernels::registry::{Absent, KERNELS, Kernel, Parameter, ParameterKi
 
 use super::arguments::{Common, Machine, RunArgs};
 
-/// The option for the weights of edges, of kernels that read them.
+/// The option for the weights of edges, for kernels that read weights.
 pub(super) const WEIGHT: &str = "weight";
-/// The name of the option for directions among the arguments.
+/// The name of the direction option among the arguments.
 pub(super) const DIRECTION: &str = "along";
 
 impl FromArgMatches for RunArgs {
@@ -54,7 +54,7 @@ fn command(kernel: &Kernel) -> Command {
 fn option(parameter: &Parameter) -> Arg {
     let option = Arg::new(parameter.name).long(parameter.name).required(parameter.absent == Absent::Refused);
     match parameter.kind {
-        // A flag: edges are followed along their direction unless it is given.
+        // A flag. Without it, edges are followed along their direction.
         ParameterKind::Direction => {
             let option = option.long("in").action(ArgAction::SetTrue).conflicts_with(DIRECTION);
             option.help("Follow the edges against their direction, as --direction in")

@@ -1,4 +1,4 @@
-//! Full results and summaries of `run`, by the kind of the result.
+//! Full results and summaries of `run`, for each kind of result.
 
 use std::cmp::Reverse;
 
@@ -12,7 +12,7 @@ use crate::error::CliError;
 use crate::keys::{spelled, to_json};
 use crate::output::{Report, number};
 
-/// The value in the form of Graphalytics for a vertex that is not reached.
+/// The value that Graphalytics writes for a vertex that is not reached.
 const GRAPHALYTICS_UNREACHED: i64 = i64::MAX;
 
 /// Returns the first lines: the graph, the time, and the kernel's arguments.
@@ -80,8 +80,8 @@ pub(super) fn finish(
     }
 }
 
-/// Adds the number of paths returned, whether there are more, the total if all were counted, and the first
-/// paths.
+/// Adds the number of paths returned, whether there are more, the total if all paths were counted, and the
+/// first paths.
 fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<Report, CliError> {
     work.write_paths(paths)?;
     let row = |(path, length): (&[VertexId], f64)| {
@@ -130,7 +130,7 @@ fn pairs(
     Ok(report.field("pairs", pairs.len() as u64).table("first", &columns, rows))
 }
 
-/// Adds the number of vertices with a value, and the first ones.
+/// Adds the number of vertices that have a value, and the first ones.
 fn vertices(
     report: Report,
     work: &Work<'_>,
@@ -147,7 +147,7 @@ fn vertices(
     Ok(report.field("found", count).table("first", &columns(work, kernel.result.name), rows))
 }
 
-/// Returns the key of a vertex in the form of arguments; null if there is none.
+/// Returns the key of a vertex in the form of arguments; null for an id without a vertex.
 fn name(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Json> {
     Ok(match work.snapshot.vertex_key(id)? {
         Some(key) if work.has_kinds() => spelled(work.schema, key.as_ref()).into(),
@@ -156,7 +156,7 @@ fn name(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Json> {
     })
 }
 
-/// Returns the key of a vertex and a value; before them its kind, if vertices have kinds.
+/// Returns the key of a vertex and a value. If vertices have kinds, the kind is before the key.
 fn row(work: &Work<'_>, id: VertexId, value: Json) -> hedgerow::Result<Vec<Json>> {
     let key = work.snapshot.vertex_key(id)?;
     let kind = key.as_ref().filter(|_| work.has_kinds()).map(|key| work.schema.kind_name(key.kind()).into());
@@ -172,7 +172,7 @@ fn shown(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Vec<Json>> {
     }
 }
 
-/// Returns these columns, followed by those of `--show`.
+/// Returns `columns`, followed by the columns of `--show`.
 fn with_shown(work: &Work<'_>, columns: &[&str]) -> Vec<String> {
     let shown = work.show.columns("", columns);
     columns.iter().map(|&column| column.to_owned()).chain(shown).collect()
@@ -184,8 +184,8 @@ fn columns(work: &Work<'_>, value: &'static str) -> Vec<String> {
     with_shown(work, if work.has_kinds() { &columns } else { &columns[1..] })
 }
 
-/// Adds the number of vertices that are reached, the distance of the last ones, and a count for each number
-/// of hops.
+/// Adds the number of reached vertices, the largest distance, and the number of vertices at each distance in
+/// hops.
 fn hops(
     report: Report,
     work: &Work<'_>,
@@ -214,7 +214,7 @@ fn hops(
         .table("depths", &["hops", "vertices"], rows.map(|(d, &n)| vec![d.into(), n.into()]).collect()))
 }
 
-/// Adds the number of vertices that are reached, and the farthest ones.
+/// Adds the number of reached vertices, and the farthest ones.
 fn distances(
     report: Report,
     work: &Work<'_>,
@@ -255,21 +255,22 @@ fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result
     Ok(report.table("top", &columns(work, "score"), rows))
 }
 
-/// Adds the components, each named by the key of its vertex with the least internal id, usually the first one
-/// inserted.
+/// Adds the components. Each is named by the key of its vertex with the least internal id, usually the vertex
+/// that was inserted first.
 fn components(report: Report, work: &Work<'_>, components: &[u32], top: usize) -> Result<Report, CliError> {
     let largest = groups(work, components)?;
     let report = report.field("components", count_components(components) as u64);
     largest_of(report, work, "component", largest, top)
 }
 
-/// Adds the final labels of vertices, each a vertex that need not have the label itself.
+/// Adds the final labels of vertices. A label is a vertex, which may itself have another label.
 fn labels(report: Report, work: &Work<'_>, labels: &[u32], top: usize) -> Result<Report, CliError> {
     let largest = groups(work, labels)?;
     largest_of(report.field("labels", largest.len() as u64), work, "label", largest, top)
 }
 
-/// Writes the vertex that names each vertex's group, and counts the vertices of each group: largest first.
+/// Writes the vertex that names each vertex's group. Returns the groups with their numbers of vertices,
+/// largest first.
 fn groups(work: &Work<'_>, groups: &[u32]) -> Result<Vec<(u32, u64)>, CliError> {
     let group = |id: VertexId| groups.get(id.0 as usize).copied().unwrap_or(id.0);
     work.write_vertices(|id| VertexId(group(id)))?;
@@ -300,7 +301,7 @@ fn largest_of(
     Ok(report.table("largest", &with_shown(work, &[column, "vertices"]), rows))
 }
 
-/// Adds the largest number, and the count of vertices for each number, the least first.
+/// Adds the largest number, and the count of vertices for each number in ascending order.
 fn numbers(
     report: Report,
     work: &Work<'_>,

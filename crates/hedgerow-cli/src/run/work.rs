@@ -18,16 +18,16 @@ use crate::target::Target;
 /// The input of a kernel, and the destination of its result.
 pub(super) struct Work<'a> {
     pub(super) snapshot: &'a Snapshot,
-    /// The labels whose edges are followed, if some are named, and the graph of these edges.
+    /// The labels whose edges are followed; empty for all labels.
     pub(super) labels: &'a [String],
-    /// These edges, in the direction in which they are followed: their labels state the kinds of vertices
-    /// that are named without one.
+    /// The edges that are followed, with their direction. Their labels determine the kind of a vertex that is
+    /// named without one.
     pub(super) ends: EdgeSelection<'a>,
     pub(super) view: &'a KernelView,
     pub(super) schema: &'a Schema,
-    /// The type of keys of the default kind.
+    /// The type of the keys of the default kind.
     pub(super) keys: hedgerow::KeyKind,
-    /// The destination of the full result, if there is one.
+    /// The path for the full result, if it was requested.
     pub(super) out: Option<&'a Path>,
     pub(super) style: Style,
     /// The properties of vertices that `--show` adds to results.
@@ -43,7 +43,7 @@ impl Work<'_> {
         let outcome = hedgerow_analytics::run(arguments, self.view, &cancel);
         drop(bar);
         let outcome = outcome.map_err(|error| match error.split() {
-            // The arguments are right, but the graph is none for this algorithm.
+            // The arguments are valid, but the algorithm cannot run on this graph.
             Ok(KernelError::Weight { from, to, weight }) => {
                 self.bad_weight(from, to, weight, "expected 0 or more").unwrap_or_else(CliError::Store)
             }
@@ -102,7 +102,7 @@ impl Work<'_> {
         )))
     }
 
-    /// Returns the vertex of a parameter, whose value is `text`.
+    /// Returns the vertex that a parameter names; `text` is the value of the parameter.
     pub(super) fn vertex(&self, parameter: &Parameter, text: &str) -> Result<VertexId, CliError> {
         let argument = format!("--{}", parameter.name);
         let key = parse_argument(self.schema, self.keys, &argument, text)?;
@@ -114,17 +114,17 @@ impl Work<'_> {
         id.ok_or_else(|| CliError::Failed(format!("{argument}: no vertex {} in the store", shown())))
     }
 
-    /// True if vertices have kinds, which results then show.
+    /// True if vertices have kinds. Results then show the kinds.
     pub(super) fn has_kinds(&self) -> bool {
         !self.schema.kinds().is_empty()
     }
 
-    /// True if standard output takes the full result, so that the summary is not printed.
+    /// True if the full result goes to standard output, so that the summary is not printed.
     pub(super) fn only_result(&self) -> bool {
         self.out.is_some_and(|path| path.as_os_str() == "-")
     }
 
-    /// Returns the report's first lines.
+    /// Returns a report with its first lines.
     pub(super) fn summary(&self, algorithm: &'static str, milliseconds: f64) -> Result<Report, CliError> {
         let report = Report::default().field("algorithm", algorithm);
         let named = self.labels.iter().any(|label| !label.is_empty());
@@ -155,7 +155,7 @@ impl Work<'_> {
         self.write_rows(&keys, ids.into_iter().map(value))
     }
 
-    /// Like [`write_result`](Self::write_result), but the values are keys of vertices.
+    /// Writes a vertex for every vertex, like [`write_result`](Self::write_result): its key is the value.
     pub(super) fn write_vertices(&self, vertex: impl Fn(VertexId) -> VertexId) -> Result<(), CliError> {
         if self.out.is_none() {
             return Ok(());
@@ -166,7 +166,8 @@ impl Work<'_> {
         self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))
     }
 
-    /// Like [`write_vertices`](Self::write_vertices), but leaves out vertices without a value.
+    /// Writes values that are vertices, like [`write_vertices`](Self::write_vertices), but only for vertices
+    /// that have one.
     pub(super) fn write_some_vertices(
         &self,
         vertex: impl Fn(VertexId) -> Option<VertexId>,
@@ -180,8 +181,8 @@ impl Work<'_> {
         self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))
     }
 
-    /// Writes all paths, if the full result was requested: the length of each and the keys along it; as CSV,
-    /// a row for each vertex.
+    /// Writes all paths, if the full result was requested. A line has the length of a path and its keys; in
+    /// CSV each vertex of a path has a row.
     pub(super) fn write_paths(&self, paths: &Paths) -> Result<(), CliError> {
         if self.out.is_none() {
             return Ok(());
@@ -206,7 +207,7 @@ impl Work<'_> {
         out.finish()
     }
 
-    /// Writes all pairs, if the full result was requested: both keys and the number.
+    /// Writes all pairs, if the full result was requested: both keys and the number of each.
     pub(super) fn write_pairs(&self, pairs: &Pairs) -> Result<(), CliError> {
         if self.out.is_none() {
             return Ok(());
@@ -278,13 +279,13 @@ impl Work<'_> {
         writeln!(out, "{kind},{key},{value}{shown}")
     }
 
-    /// Returns the header of a file with these columns and those of `--show`.
+    /// Returns the header of a file with these columns and the columns of `--show`.
     fn header(&self, columns: &[&str]) -> String {
         let shown = self.show.columns("", columns);
         fields(&columns.iter().map(|&column| column.to_owned()).chain(shown).collect::<Vec<_>>())
     }
 
-    /// Returns the end of a vertex's line: the values of the properties of `--show`.
+    /// Returns the last fields of a vertex's line: the values of the properties of `--show`.
     fn shown(&self, key: VertexKeyRef<'_>) -> hedgerow::Result<String> {
         let delimiter = if self.style == Style::Csv { ',' } else { ' ' };
         let mut line = String::new();

@@ -10,8 +10,7 @@ use crate::stages::shell::Step;
 
 /// The tag of wheels for [`GLIBC`].
 const TAG: &str = "manylinux2014";
-/// The files without which the source distribution is refused: with these a build needs the crates of the
-/// registry alone.
+/// The files that the source distribution must contain. With them, a build needs only crates of the registry.
 const SOURCES: [&str; 8] = [
     "Cargo.lock",
     "Cargo.toml",
@@ -22,7 +21,7 @@ const SOURCES: [&str; 8] = [
     "crates/hedgerow-python/Cargo.toml",
     "pyproject.toml",
 ];
-/// The files without which the wheel is refused, by the end of their paths.
+/// The files that the wheel must contain, by the ends of their paths.
 const IN_WHEEL: [&str; 6] = [
     "hedgerow/__init__.py",
     "hedgerow/_native.abi3.so",
@@ -32,8 +31,8 @@ const IN_WHEEL: [&str; 6] = [
     "licenses/LICENSE-MIT",
 ];
 
-/// Packs the sources. Checks that the files that a build needs are there, and that it takes the versions of
-/// the lock file.
+/// Packs the sources. Checks that the files needed for a build are included, and that a build uses the
+/// versions of the lock file.
 pub(super) fn source(release: &Release) -> Result<(), String> {
     let folder = release.folder.to_string_lossy();
     done(
@@ -50,7 +49,7 @@ pub(super) fn source(release: &Release) -> Result<(), String> {
     let sources = release.scratch.join(&name);
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let manifest = "crates/hedgerow-python/Cargo.toml";
-    // Reads the manifests, and leaves entries of crates that are not there out of the lock file.
+    // Cargo reads the manifests, and removes entries of absent crates from the lock file.
     output(cargo, &sources, &["metadata", "--quiet", "--format-version=1", "--manifest-path", manifest])?;
     let lock = |folder: &Path| {
         let path = folder.join("Cargo.lock");
@@ -77,7 +76,7 @@ fn quoted<'a>(text: &'a str, before: &str) -> Option<&'a str> {
     after.split_once('"').map(|(text, _)| text)
 }
 
-/// Builds the wheel, checks its tag, and tries it in an environment of its own.
+/// Builds the wheel, checks its tag, and tries it in a separate environment.
 pub(super) fn wheel(release: &Release) -> Result<(), String> {
     let folder = release.folder.to_string_lossy();
     let options = ["build", "--locked", "--profile", "wheel", "--features", "extension-module"];
@@ -102,8 +101,8 @@ fn wheel_in(folder: &Path) -> Result<PathBuf, String> {
     wheel.ok_or_else(|| format!("{}: there is no wheel", folder.display()))
 }
 
-/// Checks that the wheel runs with the old glibc, by its symbols, and needs no library that it would have to
-/// bring.
+/// Checks, by the wheel's symbols, that it runs with the old glibc, and that it needs no library that it
+/// would have to include.
 fn audit(release: &Release, wheel: &str) -> Result<(), String> {
     let auditwheel = python::program(&release.root, "auditwheel");
     let shown = output(&auditwheel, &release.root, &["show", wheel])?;
@@ -124,18 +123,18 @@ fn audit(release: &Release, wheel: &str) -> Result<(), String> {
     let tools = std::iter::once(release.root.join(".venv/bin")).chain(std::env::split_paths(&path));
     let path = std::env::join_paths(tools).unwrap_or_default();
     let arguments = ["repair", "--plat", &platform, "--wheel-dir", &repaired, wheel];
-    // Auditwheel calls patchelf.
+    // Auditwheel needs patchelf on the path.
     done(&Step::new(&auditwheel, &release.root, &arguments).env("PATH", &path.to_string_lossy()))
 }
 
-/// Returns the platform tag in the words of `auditwheel show`, which breaks its lines.
+/// Returns the platform tag in the output of `auditwheel show`, which wraps its lines.
 pub(super) fn consistent_with(shown: &str) -> Option<String> {
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     quoted(&words, "is consistent with the following platform tag: \"").map(str::to_owned)
 }
 
-/// Installs the wheel into a fresh environment and runs the program of README with it. Installs it into
-/// `package` too, for the site.
+/// Installs the wheel into a fresh environment, and runs README's program with it. Also installs it into
+/// `package`, from which the site is built.
 fn try_out(release: &Release, wheel: &str) -> Result<(), String> {
     let (root, scratch) = (&release.root, &release.scratch);
     let python = scratch.join("environment/bin/python");
@@ -149,7 +148,7 @@ fn try_out(release: &Release, wheel: &str) -> Result<(), String> {
     let readme = fs::read_to_string(&readme).map_err(|e| broken(&readme, &e))?;
     let snippet = first_python(&readme).ok_or("README.md: there is no Python")?;
     let version = format!("import hedgerow; assert hedgerow.__version__ == '{}'", release.version);
-    // `-I`: the package comes from the environment, and not from a folder of the checkout.
+    // `-I`: Python imports the package from the environment, and not from a folder of the checkout.
     done(&Step::new(&python, scratch, &["-I", "-c", &version]))?;
     let printed = output(&python, scratch, &["-I", "-c", snippet])?;
     println!("README's program prints: {}", printed.trim());

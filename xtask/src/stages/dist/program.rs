@@ -8,10 +8,10 @@ use crate::stages::plan::target_folder;
 use crate::stages::python;
 use crate::stages::shell::Step;
 
-/// The files beside the program.
+/// The files that are packed with the program.
 const BESIDE: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
-/// Builds the program, packs it, unpacks it again and tries it.
+/// Builds and packs the program, then unpacks and tries it.
 pub(super) fn make(release: &Release) -> Result<(), String> {
     let target = format!("{}.{}.{}", release.target, GLIBC.0, GLIBC.1);
     let arguments = ["zigbuild", "--release", "--locked", "--package", "hedgerow-cli", "--bin", "hedgerow"];
@@ -42,7 +42,7 @@ pub(super) fn path(release: &Release) -> PathBuf {
     target_folder(&release.root).join(&release.target).join("release/hedgerow")
 }
 
-/// Unpacks the archive, and loads, ranks and checks a graph with the program.
+/// Unpacks the archive. Loads, ranks and checks a graph with the program.
 fn try_out(release: &Release, name: &str) -> Result<(), String> {
     let folder = release.scratch.join("tried");
     fs::create_dir_all(&folder).map_err(|e| broken(&folder, &e))?;
@@ -66,8 +66,8 @@ fn try_out(release: &Release, name: &str) -> Result<(), String> {
     calls.iter().try_for_each(|call| done(&Step::new(&program, &folder, call)))
 }
 
-/// Returns the newest version of glibc that a program or library needs: `GLIBC_2.17` in its table of
-/// versions.
+/// Returns the newest version of glibc that a program or library needs, from its table of versions with
+/// entries such as `GLIBC_2.17`.
 pub(super) fn newest_glibc(elf: &[u8]) -> Option<(u32, u32)> {
     const PREFIX: &[u8] = b"GLIBC_";
     let at =
@@ -75,7 +75,8 @@ pub(super) fn newest_glibc(elf: &[u8]) -> Option<(u32, u32)> {
     (0..elf.len()).filter(|&i| elf[i] == PREFIX[0]).filter_map(at).max()
 }
 
-/// Reads `2.17` up to its end, a zero; versions of three numbers are older than any that matters.
+/// Reads `2.17` up to the terminating zero. Versions with three numbers are older than any version that
+/// matters.
 fn version_at(bytes: &[u8]) -> Option<(u32, u32)> {
     let text = std::str::from_utf8(bytes.split(|&b| b == 0).next()?).ok()?;
     let (major, minor) = text.split_once('.')?;

@@ -1,17 +1,17 @@
-//! The reasons why a build is a rehearsal and no release.
+//! The reasons why a build can only be a rehearsal of a release.
 
 use std::fs;
 use std::path::Path;
 
 use super::release::{Release, broken, output};
 
-/// Sentences of pages that a release makes wrong.
+/// The sentences that become wrong with a release, on any page.
 const BEFORE_RELEASES: [&str; 3] =
     ["There is no release yet", "which a release tag freezes", "until a release freezes it"];
-/// The page that lists those sentences.
+/// The page that quotes those sentences.
 const EXCEPT: &str = "releasing.md";
 
-/// Returns the reasons; none for a release.
+/// Returns the reasons; empty if the build can be a release.
 pub(super) fn reasons(release: &Release) -> Result<Vec<String>, String> {
     let (root, version) = (&release.root, &release.version);
     let mut reasons = Vec::new();
@@ -37,10 +37,10 @@ pub(super) fn reasons(release: &Release) -> Result<Vec<String>, String> {
     Ok(reasons)
 }
 
-/// Returns the reasons on one page: sentences that do not hold after the release of `version`, and a heading
-/// that is not there.
+/// Returns the reasons on one page: sentences that the release of `version` makes wrong, and a missing
+/// heading.
 pub(super) fn of_page(name: &Path, text: &str, version: &str) -> Vec<String> {
-    // A line may end within a sentence.
+    // A sentence may continue on the next line.
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let found = BEFORE_RELEASES.iter().filter(|sentence| words.contains(**sentence));
     let mut reasons: Vec<String> =

@@ -1,4 +1,4 @@
-//! The release that is built: its version, its folders, and the commands by which its parts are made.
+//! The release that is built: its version, its folders, and the commands that make its parts.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,23 +14,23 @@ use crate::stages::shell::Step;
 pub(super) struct Release {
     pub(super) root: PathBuf,
     pub(super) version: String,
-    /// The target of the compiler, as `x86_64-unknown-linux-gnu`.
+    /// The compiler's target, such as `x86_64-unknown-linux-gnu`.
     pub(super) target: String,
     /// The folder of the released files.
     pub(super) folder: PathBuf,
-    /// The folder in which they are tried.
+    /// The folder in which the released files are tried.
     pub(super) scratch: PathBuf,
-    /// The time of the commit, in seconds: that of all files in archives, so that a second build gives the
-    /// same ones.
+    /// The time of the commit, in seconds. All files in archives get it, so that a second build gives equal
+    /// archives.
     pub(super) time: String,
 }
 
-/// The oldest glibc on which a release runs, 2.17: that of `manylinux2014`, and the oldest that rustc
-/// supports.
+/// The oldest glibc on which a release runs: 2.17, which `manylinux2014` requires, and which is the oldest
+/// that rustc supports.
 pub(super) const GLIBC: (u32, u32) = (2, 17);
 
 impl Release {
-    /// Returns the release of this state of the checkout.
+    /// Returns the release of the checkout's present state.
     pub(super) fn of(root: &Path) -> Result<Release, String> {
         let workspace = metadata::load(root)?;
         let package = workspace.published().next().ok_or("no crate is published")?;
@@ -50,12 +50,12 @@ impl Release {
         })
     }
 
-    /// Returns the processor as tags of wheels name it: `x86_64`.
+    /// Returns the name of the processor in tags of wheels, such as `x86_64`.
     pub(super) fn processor(&self) -> &str {
         self.target.split('-').next().unwrap_or_default()
     }
 
-    /// Returns `step` with Zig's compiler and linker, which link to the old glibc.
+    /// Returns `step` with Zig's C compiler and linker, which link to the old glibc.
     pub(super) fn with_zig(&self, step: Step) -> Step {
         let cache = target_folder(&self.root).join("zig").to_string_lossy().into_owned();
         step.env("CARGO_ZIGBUILD_PYTHON_PATH", &python::program(&self.root, "python").to_string_lossy())
@@ -64,19 +64,19 @@ impl Release {
             .env("SOURCE_DATE_EPOCH", &self.time)
     }
 
-    /// Packs the folder `inside` of `folder` into the release, as `NAME.tar.gz` with the one folder `NAME`.
+    /// Packs the folder `folder/inside` into the release, as `NAME.tar.gz` with one folder `NAME`.
     pub(super) fn pack(&self, folder: &Path, inside: &str, name: &str) -> Result<(), String> {
         let archive = self.folder.join(format!("{name}.tar.gz")).to_string_lossy().into_owned();
         let (time, rename) = (format!("--mtime=@{}", self.time), format!("--transform=s,^{inside},{name},"));
         let arguments =
             ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=go=u-w", &time, &rename];
-        // Gzip's own time would differ from build to build.
+        // With `-n`, gzip stores no time, which would differ from build to build.
         let arguments = [&arguments[..], &["--use-compress-program=gzip -9n", "-cf"]].concat();
         let arguments = [&arguments[..], &[archive.as_str(), inside]].concat();
         done(&Step::new("tar", folder, &arguments))
     }
 
-    /// Writes the sums of all files, and returns them with their sizes.
+    /// Writes the checksums of all files, and returns them with the files' sizes.
     pub(super) fn summed(&self) -> Result<String, String> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.folder).map_err(|e| broken(&self.folder, &e))? {
@@ -118,7 +118,7 @@ pub(super) fn output(
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns the message of an error of a file.
+/// Returns the message for an error of a file.
 pub(super) fn broken(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
 }

@@ -1,24 +1,24 @@
-//! The exceptions that the checks of modules permit: known cycles, and the module rooms of crates. Stated
-//! once, here.
+//! The exceptions of the checks of modules: known cycles, and the module rooms of crates. No other file
+//! repeats them.
 
-/// Modules of a crate that use each other in a cycle, until somebody cuts it.
+/// A known cycle of modules of a crate, until a change cuts it.
 #[derive(Debug)]
 pub(in crate::tidy) struct KnownCycle {
     pub(in crate::tidy) krate: &'static str,
     /// Sorted.
     pub(in crate::tidy) modules: &'static [&'static str],
-    /// The reason of the cycle, and the way to cut it.
+    /// The reason for the cycle, and a plan to cut it.
     pub(in crate::tidy) plan: &'static str,
 }
 
-/// The top-level modules of a crate, each above those that use it.
+/// The top-level modules of a crate. Each is listed before the modules that use it.
 #[derive(Debug)]
 pub(in crate::tidy) struct Rooms {
     pub(in crate::tidy) krate: &'static str,
     pub(in crate::tidy) rooms: &'static [Room],
 }
 
-/// A top-level module; `lib` is what the root file itself says.
+/// A top-level module; `lib` is the code of the root file itself.
 #[derive(Debug)]
 pub(in crate::tidy) struct Room {
     pub(in crate::tidy) name: &'static str,
@@ -26,8 +26,8 @@ pub(in crate::tidy) struct Room {
     pub(in crate::tidy) may_use: &'static [&'static str],
 }
 
-/// A ratchet: a change that cuts an arrow shortens the entry or removes it; no change adds a module or an
-/// entry.
+/// The known cycles, as a ratchet. A change that cuts an arrow shortens or removes its entry; no change adds
+/// a module or an entry.
 pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[];
 
 /// Crates with module rooms.

@@ -1,5 +1,5 @@
-//! Arrows between the modules of a crate: no cycles but the known ones, and none between rooms that the table
-//! forbids.
+//! Arrows between the modules of a crate. Only known cycles are permitted, and only the arrows between module
+//! rooms that a table lists.
 
 mod cycles;
 pub(super) mod known;
@@ -18,7 +18,7 @@ use known::{KnownCycle, Rooms};
 use tree::Tree;
 use uses::Graph;
 
-/// Checks the modules of every crate, and notes in the report how many there are.
+/// Checks the modules of every crate, and adds their number to the report.
 pub(super) fn check(files: &[File], known: &[KnownCycle], rooms: &[Rooms], report: &mut Report) {
     let trees = tree::trees(files, report);
     for tree in &trees {
@@ -56,7 +56,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Every arrow of a crate, sorted, each with a line that makes it and with the items that it is for; then its
+/// Returns every arrow of a crate, sorted, each with its items and a line that makes it; then the crate's
 /// cycles.
 pub(super) fn list(files: &[File], krate: &str) -> Result<Vec<String>, String> {
     let mut report = Report::default();

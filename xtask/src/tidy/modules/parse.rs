@@ -7,7 +7,7 @@ use syn::{Item, ItemImpl, ItemMacro, ItemMod, Type};
 
 use super::super::tokens::{Token, text, tokens};
 
-/// The thing that a name of a module stands for.
+/// The meanings that a name in a module may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Type,
@@ -17,13 +17,13 @@ pub(super) enum Kind {
     Macro,
 }
 
-/// One name, or all names, that a `use` brings into a module.
+/// An import of one name, or of all names, by `use`.
 #[derive(Debug)]
 pub(super) struct Import {
-    /// `*` for all names, `_` for a trait without its name.
+    /// The imported name; `*` for all names, `_` for a trait without its name.
     pub(super) name: String,
     pub(super) path: Vec<String>,
-    /// True if it says `pub` in any form: such an import is a re-export.
+    /// True if it has `pub` in any form, which makes it a re-export.
     pub(super) public: bool,
     pub(super) line: usize,
 }
@@ -33,26 +33,26 @@ pub(super) struct Import {
 pub(super) struct Mention {
     pub(super) path: Vec<String>,
     pub(super) line: usize,
-    /// The token behind the path.
+    /// The token after the path.
     pub(super) next: String,
 }
 
-/// A module as it stands in its file, or in braces within one.
+/// A module in its own file, or in braces within a file.
 #[derive(Debug, Default)]
 pub(super) struct Module {
-    /// Names may stand for a type and for a value at once.
+    /// The defined names. A name may mean a type and a value at once.
     pub(super) items: BTreeMap<String, Vec<Kind>>,
     pub(super) imports: Vec<Import>,
     pub(super) mentions: Vec<Mention>,
     /// The types of the `impl` blocks without a trait.
     pub(super) inherent: Vec<Vec<String>>,
-    /// Names that the code gives to variables, parameters and fields.
+    /// The names that the code gives to variables, parameters and fields.
     pub(super) bound: BTreeSet<String>,
-    /// Modules in files of their own, with their lines.
+    /// The modules in files of their own, with the lines that declare them.
     pub(super) files: Vec<(String, usize)>,
-    /// Modules in braces; `cfg` may select among several of one name.
+    /// The modules in braces; `cfg` may select among several with one name.
     pub(super) inline: Vec<(String, Module)>,
-    /// True if a macro may define items that nothing here names.
+    /// True if a macro may define items that the code does not name.
     pub(super) has_macro_items: bool,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Module {
 pub(super) fn module(stream: TokenStream) -> syn::Result<Module> {
     let mut module = Module::default();
     let trees: Vec<TokenTree> = stream.into_iter().collect();
-    // The contents of braces define no name of this module, and take most of the time of parsing.
+    // The contents of braces define no names of this module, and would take most of the parsing time.
     let items = trees.iter().map(|tree| match tree {
         TokenTree::Group(body) if body.delimiter() == Delimiter::Brace => {
             Group::new(Delimiter::Brace, TokenStream::new()).into()
@@ -112,13 +112,13 @@ impl Module {
         self.items.entry(name.to_string()).or_default().push(kind);
     }
 
-    /// Notes the paths that code mentions, and the imports and variables within it.
+    /// Records the paths that code mentions, and the imports and variables in it.
     fn code(&mut self, tokens: &[Token]) {
         let mut at = 0;
         while at < tokens.len() {
             let before = at.checked_sub(1).map_or("", |before| text(tokens, before));
             if tokens[at].text == "use" && before != "+" && text(tokens, at + 1) != "<" {
-                // Such an import says `pub`, `pub(crate)` or the like.
+                // A re-export has `pub`, `pub(crate)` or the like before it.
                 at = self.import(tokens, at + 1, matches!(before, "pub" | ")"));
             } else if tokens[at].text == "mod" && text(tokens, at + 2) == "{" {
                 at += 2 + tokens[at + 2].length;
@@ -140,13 +140,13 @@ impl Module {
         end
     }
 
-    /// Reads a `use` from behind the word on, and returns the position of its end.
+    /// Reads a `use` from after the keyword, and returns the position after its last token.
     fn import(&mut self, tokens: &[Token], start: usize, public: bool) -> usize {
         let mut note = |name: &str, path: &[String], line| {
             self.imports.push(Import { name: name.to_owned(), path: path.to_vec(), public, line });
         };
         let mut path: Vec<String> = Vec::new();
-        // The lengths of the paths before the braces that are open.
+        // The lengths of the paths before each open brace.
         let mut open = vec![0];
         for (at, token) in tokens.iter().enumerate().skip(start) {
             let word = token.text.as_str();
@@ -158,7 +158,7 @@ impl Module {
                 "*" => note("*", &path, token.line()),
                 _ if !token.is_word() || word == "as" || text(tokens, at - 1) == "as" => {}
                 _ => {
-                    // `a::{self}` brings `a` itself.
+                    // `a::{self}` imports `a` itself.
                     if word != "self" || path.is_empty() {
                         path.push(word.to_owned());
                     }
@@ -174,13 +174,14 @@ impl Module {
     }
 }
 
-/// True if a path may begin with this token behind `before`; `$crate` is the crate, and `$name` no path.
+/// True if a path may begin with this token, given the token before it. `$crate` is the crate, but `$name` is
+/// no path.
 fn begins_path(token: &Token, before: &str) -> bool {
     let goes_on = matches!(before, "." | "::" | "fn" | "mod") || (before == "$" && token.text != "crate");
     token.is_word() && !goes_on
 }
 
-/// The words of the path at `at`, and the position after it; type arguments end a path.
+/// Returns the words of the path at `at`, and the position after it. Type arguments terminate a path.
 fn path_at(tokens: &[Token], at: usize) -> (Vec<String>, usize) {
     let mut path = vec![text(tokens, at).to_owned()];
     let mut end = at + 1;

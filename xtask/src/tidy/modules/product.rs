@@ -1,4 +1,4 @@
-//! The code of a file that builds other than test builds compile.
+//! The code of a file that is compiled outside of test builds.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Error;
@@ -40,7 +40,7 @@ pub(super) fn product(stream: TokenStream) -> syn::Result<TokenStream> {
     Ok(kept.into_iter().collect())
 }
 
-/// True for `#[test]` and for a `cfg` that only test builds meet.
+/// True for `#[test]`, and for a `cfg` that is true only in test builds.
 fn is_for_tests(attribute: &Group) -> syn::Result<bool> {
     let content: Vec<TokenTree> = attribute.stream().into_iter().collect();
     match content.first() {
@@ -51,7 +51,7 @@ fn is_for_tests(attribute: &Group) -> syn::Result<bool> {
     }
 }
 
-/// True for the predicate `test`, and for `all` and `any` if they need it; `cfg` is read as `all`.
+/// True for the predicate `test`, and for an `all` or `any` that requires it; `cfg` is read as `all`.
 fn needs_test(predicate: &[TokenTree]) -> bool {
     match predicate {
         [TokenTree::Ident(word)] => word == "test",
@@ -72,13 +72,13 @@ fn is_sign(tree: &TokenTree, sign: char) -> bool {
     matches!(tree, TokenTree::Punct(punct) if punct.as_char() == sign)
 }
 
-/// First words of items and statements that commas do not end, as they end fields and arms.
+/// The first words of items and statements, which do not end at a comma as fields and arms do.
 const ITEM_WORDS: &[&str] = &[
     "fn", "struct", "enum", "union", "trait", "type", "const", "static", "mod", "use", "impl", "unsafe",
     "async", "extern", "let",
 ];
 
-/// Returns the trees behind the item, statement, field or arm with which `trees` begins.
+/// Returns the trees after the item, statement, field or arm at the start of `trees`.
 fn behind_annotated(trees: &[TokenTree]) -> &[TokenTree] {
     let mut words = trees.iter().filter(|tree| matches!(tree, TokenTree::Ident(_))).map(TokenTree::to_string);
     let first = words.find(|word| word != "pub").unwrap_or_default();
@@ -89,7 +89,7 @@ fn behind_annotated(trees: &[TokenTree]) -> &[TokenTree] {
     };
     let end = trees.iter().position(ends).map_or(trees.len(), |end| end + 1);
     match &trees[end..] {
-        // A sign may follow the braces of an import, a value or an arm.
+        // The braces of an import, a value or an arm may be followed by a sign.
         [sign, behind @ ..] if is_sign(sign, ';') || is_sign(sign, ',') => behind,
         behind => behind,
     }

@@ -1,36 +1,36 @@
-//! The way from a path in code to the module that defines the item, through re-exports of any depth.
+//! The search from a path in code to the module that defines the item, through any number of re-exports.
 
 use std::collections::BTreeSet;
 
 use super::parse::{Import, Kind};
 use super::tree::Tree;
 
-/// The thing that a path names.
+/// The thing that a path refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     /// A module, by its scope.
     Module(usize),
     /// An item that a module of this crate defines.
     Item { scope: usize, name: String, kind: Kind },
-    /// Something of another crate, or of the language.
+    /// An item of another crate, or of the language.
     Elsewhere,
 }
 
-/// The kind of thing that the place of a name in a path requires.
+/// The kind of thing that a name must be, by its position in a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Want {
-    /// More words follow: a module, or a type with variants or functions.
+    /// A module, or a type with variants or functions: more words follow.
     Container,
-    /// The last word: an item before a module of the same name.
+    /// Anything, for the last word. An item has precedence over a module with the same name.
     Any,
 }
 
-/// The names that are being looked up, so that imports in a circle end.
+/// The names that are being looked up, so that circular imports terminate.
 type Seen = BTreeSet<(usize, String, Want)>;
 
 impl Tree {
-    /// Returns the things that `path`, read in `scope`, names: nothing if no module says so, several if `cfg`
-    /// selects among imports.
+    /// Returns the things that `path`, read in `scope`, names: nothing if no module defines it, several if
+    /// `cfg` selects among imports.
     pub(super) fn resolve(&self, scope: usize, path: &[String], want: Want) -> Vec<Target> {
         self.path(scope, path, want, &mut Seen::new())
     }
@@ -43,7 +43,7 @@ impl Tree {
                 .into_iter()
                 .flat_map(|target| match target {
                     Target::Module(inside) => self.word(inside, scope, word, at == 0, want, seen),
-                    // What follows a type are its variants and functions.
+                    // The words after a type are its variants and functions.
                     other => vec![other],
                 })
                 .collect();
@@ -51,8 +51,8 @@ impl Tree {
         targets
     }
 
-    /// Returns the things that a word of a path names in module `inside`, for a path that stands in module
-    /// `reader`.
+    /// Returns the things that a word of a path names in module `inside`, for a path that module `reader`
+    /// contains.
     fn word(
         &self,
         inside: usize,
@@ -79,7 +79,7 @@ impl Tree {
         }
     }
 
-    /// Returns the meanings of `name` in module `scope` to code in module `reader`.
+    /// Returns the meanings of `name` in module `scope`, seen from code in module `reader`.
     fn name(&self, scope: usize, reader: usize, name: &str, want: Want, seen: &mut Seen) -> Vec<Target> {
         let question = (scope, name.to_owned(), want);
         if !seen.insert(question.clone()) {
@@ -123,8 +123,8 @@ impl Tree {
         found
     }
 
-    /// Returns the things that an import's path names: something elsewhere, if no module of this crate knows
-    /// its first word.
+    /// Returns the things that the path of an import names. If no module of this crate has its first word, it
+    /// is something elsewhere.
     fn imported(&self, scope: usize, path: &[String], want: Want, seen: &mut Seen) -> Vec<Target> {
         let mut found = self.path(scope, path, want, seen);
         if found.is_empty() && self.path(scope, &path[..1], Want::Container, seen).is_empty() {
@@ -147,13 +147,13 @@ impl Tree {
             .collect()
     }
 
-    /// An item that a macro of module `scope` may have defined.
+    /// Returns an item that a macro of module `scope` may have defined.
     fn of_macro(&self, scope: usize, name: &str) -> Option<Target> {
         let has = self.scopes[scope].module.has_macro_items;
         has.then(|| Target::Item { scope, name: name.to_owned(), kind: Kind::Value })
     }
 
-    /// The module that defines the macro `name`, wherever it is.
+    /// Returns the module that defines the macro `name`, searched for in the whole crate.
     pub(super) fn macro_home(&self, name: &str) -> Vec<Target> {
         let has = |scope: &usize| {
             self.scopes[*scope].module.items.get(name).is_some_and(|k| k.contains(&Kind::Macro))
@@ -174,7 +174,7 @@ impl Tree {
     }
 }
 
-/// Items of this crate come before those of others, and these before modules.
+/// Returns the precedence: items of this crate, then items of other crates, then modules.
 fn rank(target: &Target) -> usize {
     match target {
         Target::Item { .. } => 0,

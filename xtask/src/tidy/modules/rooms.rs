@@ -1,4 +1,4 @@
-//! Rooms: which top-level module of a crate may use which.
+//! Module rooms: the permitted uses between the top-level modules of a crate.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::known::{Room, Rooms};
 use super::tree::Tree;
 use super::uses::Graph;
 
-/// Reports every arrow between top-level modules that the crate's table does not permit, and faults of the
+/// Reports every arrow between top-level modules that the crate's table does not permit, and mistakes in the
 /// table.
 pub(super) fn check(tree: &Tree, graph: &Graph, tables: &[Rooms], report: &mut Report) {
     let Some(table) = tables.iter().find(|table| table.krate == tree.krate) else { return };
@@ -18,7 +18,7 @@ pub(super) fn check(tree: &Tree, graph: &Graph, tables: &[Rooms], report: &mut R
         let (user, used) = (top(tree, from), top(tree, to));
         let permitted = user == used
             || room(table, user).is_some_and(|room| room.may_use.contains(&used))
-            // A room that is missing is one error, not one for each of its arrows.
+            // A missing room is reported once, not again for each of its arrows.
             || room(table, user).is_none();
         if !permitted && refused.insert((from, to)) {
             report.errors.push(format!(
@@ -42,7 +42,7 @@ fn check_table(tree: &Tree, table: &Rooms, report: &mut Report) {
             error(format!("there is no module `{}`; remove its room", row.name));
         }
         for used in row.may_use {
-            // Rooms that use only rooms above them make no cycle.
+            // If rooms use only rooms that are listed above them, they cannot form a cycle.
             if !table.rooms[..at].iter().any(|above| above.name == *used) {
                 error(format!(
                     "`{}` may use `{used}`, which is not above it; a room uses rooms above it",
@@ -57,7 +57,8 @@ fn room<'a>(table: &'a Rooms, name: &str) -> Option<&'a Room> {
     table.rooms.iter().find(|room| room.name == name)
 }
 
-/// Top-level modules that use each other in a cycle, be it through different modules below them.
+/// Returns the sets of top-level modules that use each other in a cycle, also through different modules below
+/// them.
 pub(super) fn cycles<'a>(tree: &'a Tree, graph: &Graph) -> Vec<Vec<&'a str>> {
     let tops: Vec<&str> = (0..tree.nodes.len()).map(|node| top(tree, node)).collect();
     let first = |node: usize| tops.iter().position(|name| *name == tops[node]).unwrap_or(node);
@@ -66,7 +67,7 @@ pub(super) fn cycles<'a>(tree: &'a Tree, graph: &Graph) -> Vec<Vec<&'a str>> {
     cycles.into_iter().map(|cycle| cycle.into_iter().map(|node| tops[node]).collect()).collect()
 }
 
-/// The first word of a module's path.
+/// Returns the first word of a module's path.
 fn top(tree: &Tree, node: usize) -> &str {
     let name = tree.nodes[node].name.as_str();
     name.split_once("::").map_or(name, |(top, _)| top)

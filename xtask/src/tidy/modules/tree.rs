@@ -1,4 +1,4 @@
-//! The modules of a crate as a tree, read from its root file on along `mod` declarations.
+//! The modules of a crate as a tree, read along `mod` declarations from the root file.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use super::super::report::{File, Place, Report};
 use super::parse::{self, Module};
 use super::product::product;
 
-/// A module with its place in the tree.
+/// A module with its position in the tree.
 #[derive(Debug)]
 pub(super) struct Scope {
     pub(super) parent: Option<usize>,
-    /// The module whose file this is in: itself, or one around it.
+    /// The module whose file contains this one: itself, or an enclosing module.
     pub(super) node: usize,
     pub(super) children: BTreeMap<String, usize>,
     pub(super) module: Module,
@@ -19,13 +19,13 @@ pub(super) struct Scope {
 /// A module that has a file.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// Its path in the crate, as in `write::bulk`; `lib` or `main` for the root.
+    /// The module's path in the crate, as in `write::bulk`; `lib` or `main` for the root.
     pub(super) name: String,
     /// Its file.
     pub(super) path: String,
 }
 
-/// All modules of a crate but those of its tests; the root is scope 0.
+/// All modules of a crate except its tests; the root is scope 0.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) krate: String,
@@ -33,7 +33,7 @@ pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
 }
 
-/// The tree of each crate, by the crates' names.
+/// Returns the tree of each crate, sorted by the names of crates.
 pub(super) fn trees(files: &[File], report: &mut Report) -> Vec<Tree> {
     let mut trees = Vec::new();
     for file in files {
@@ -54,7 +54,7 @@ struct Grower<'a> {
 }
 
 impl Grower<'_> {
-    /// Adds the module of a file and all below it; its children lie in `folder`, which ends with `/`.
+    /// Adds the module of a file and all modules below it. Its children are in `folder`, which ends with `/`.
     fn file(&mut self, file: &File, parent: Option<usize>, name: &str, folder: &str) -> usize {
         let module = product(file.stream.clone()).and_then(parse::module).unwrap_or_else(|error| {
             self.report.error(file, error.span().start().line, error.to_string());
@@ -87,13 +87,13 @@ impl Grower<'_> {
         for (child, module) in inline {
             let (prefix, folder) = (format!("{prefix}{child}::"), format!("{folder}{child}/"));
             let added = self.scope(file, module, Some(scope), node, &prefix, &folder);
-            // Of two that `cfg` selects among, the first is as good as the second: both are in this file.
+            // If `cfg` selects among two modules with one name, either will do, since both are in this file.
             self.tree.scopes[scope].children.entry(child).or_insert(added);
         }
         scope
     }
 
-    /// The module of `mod child;`; none if it is for tests.
+    /// Returns the module of `mod child;`; none if it is for tests.
     fn child_file(
         &mut self,
         file: &File,

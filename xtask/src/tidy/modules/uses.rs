@@ -1,4 +1,4 @@
-//! The arrows between modules: one for every item that code names and another module defines.
+//! The arrows between modules: an arrow for every item that one module defines and another names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,17 +6,18 @@ use super::parse::{Import, Kind, Mention, Module};
 use super::resolve::{Target, Want};
 use super::tree::Tree;
 
-/// The reasons why one module depends on another: each item, with the first line that names it.
+/// The reasons for an arrow between two modules: each item, with the first line that names it.
 pub(super) type Items = BTreeMap<String, usize>;
 
 /// The arrows between the modules of a crate, by the modules' numbers.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) arrows: BTreeMap<(usize, usize), Items>,
-    /// `impl` blocks without a trait of types that another module defines: their methods are arrows that no
-    /// reader sees.
+    /// The number of `impl` blocks without a trait for types that another module defines. Calls of their
+    /// methods are arrows that this reader cannot find.
     pub(super) foreign_impls: usize,
-    /// Paths from `crate`, `self` or `super` that this reader could not follow, with their modules and lines.
+    /// The paths from `crate`, `self` or `super` that this reader could not follow, with their modules and
+    /// lines.
     pub(super) unknown: Vec<(usize, usize, String)>,
 }
 
@@ -42,19 +43,20 @@ impl Graph {
         graph
     }
 
-    /// An import that only re-exports makes no arrow; nor does one that only brings a name to the modules
-    /// below.
+    /// Reads an import. It makes no arrow if it only re-exports, or only gives a name to the modules below.
     fn import(&mut self, tree: &Tree, scope: usize, import: &Import, said: &BTreeSet<&str>) {
         let targets = tree.resolve(scope, &import.path, Want::Any);
         if targets.is_empty() && is_local(&import.path[0]) {
             self.unknown.push((tree.scopes[scope].node, import.line, import.path.join("::")));
         }
-        // A function and a module of one name come by one import; mentions tell which of them code uses.
+        // One import brings a function and a module with the same name. The mentions show which of them the
+        // code uses.
         let containers = tree.resolve(scope, &import.path, Want::Container);
         let is_module_too = containers.iter().any(|target| matches!(target, Target::Module(_)));
         let is_said = said.contains(import.name.as_str()) && !is_module_too;
         for target in targets {
-            // All names of an enum; methods of a trait that code never names.
+            // `*` may import the names of an enum, and a trait may be imported for methods: code need not
+            // name these.
             let Target::Item { scope: home, name, kind } = target else { continue };
             if is_said || import.name == "*" || kind == Kind::Trait {
                 self.arrow(tree, scope, home, name, import.line);
@@ -89,7 +91,7 @@ impl Graph {
         }
     }
 
-    /// One arrow as a line of a report: what makes it, and where.
+    /// Returns one arrow as a line of a report, with the items and the line that make it.
     pub(super) fn line(&self, tree: &Tree, from: usize, to: usize) -> String {
         let items = &self.arrows[&(from, to)];
         let line = items.values().min().unwrap_or(&1);
@@ -104,7 +106,7 @@ fn is_local(word: &str) -> bool {
     matches!(word, "crate" | "self" | "super")
 }
 
-/// True if a single word is a variable or a field rather than a function or a module.
+/// True if a single word is a variable or a field, and not a function or a module.
 fn is_variable(module: &Module, mention: &Mention) -> bool {
     let word = &mention.path[0];
     let is_called = matches!(mention.next.as_str(), "(" | "!" | "::");
