@@ -45,7 +45,7 @@ fn check_paths(file: &File, report: &mut Report) {
     }
 }
 
-/// True if a path begins at `at`. In `target/work/` none begins at `/work/`.
+/// True if a path begins at `at`. A folder inside a longer path, as `work` in `target/work`, begins none.
 fn begins_path(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ')' | '}'))
