@@ -1,31 +1,30 @@
-//! The account of a store's memory: how many bytes it holds, for what, and how many it may hold.
+//! The account of a store's memory: how many bytes it uses, for which purpose, and how many it may use.
 //!
-//! Code that takes memory for a store charges the account at that place: where it makes or grows a region, a
-//! page, a table, a view or a buffer. An operation that finds room in memory already taken charges nothing.
-//! So a few loads give the sum at any time: neither a commit nor a thread that frees memory has to walk over
-//! the graph.
+//! Code that takes memory for a store charges the account when it makes or grows a region, a page, a table, a
+//! view or a buffer. An operation that uses memory already taken charges nothing. So a few loads give the sum
+//! at any time, and no thread has to count by a pass over the graph.
 //!
 //! The counters of the purposes change independently, without an order among them. A total that is read while
-//! other threads charge is the total of some moment before or after each charge. No data is ever published
-//! through an account.
+//! other threads charge may include or lack each of their charges. No thread relies on the account to see
+//! data of another.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The purpose that memory is taken for.
+/// The purpose for which memory is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(usize)]
 pub enum Purpose {
-    /// Open regions, as far as they are open, and large blocks of the arena: main parts, patches, deltas, and
-    /// the free space between them.
+    /// The open parts of regions, and the large blocks, of the arena: main parts, patches, deltas, and the
+    /// free space between them.
     Arena,
-    /// Memory of versions outside the arena: themselves, ranks, and properties.
+    /// Memory of versions outside the arena: the versions themselves, ranks, and properties.
     Versions,
     /// Tables of subgraphs.
     Tables,
     /// The tables of vertex keys.
     Keys,
-    /// Views: chunks, corrections, and lists of their own.
+    /// Views: chunks, corrections, and lists that only views have.
     Views,
     /// Buffers in which records wait to be written to the log.
     Log,
@@ -52,12 +51,12 @@ impl Purpose {
     ];
 }
 
-/// A counter on a cache line of its own: threads that take memory for different purposes do not contend.
+/// A counter on its own cache line, so that threads that take memory for different purposes do not contend.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Counter(AtomicU64);
 
-/// Bytes used by purpose, and their limit. A store has one account, which all its parts share.
+/// Bytes used by purpose, and their limit. A store has one account, which all its modules share.
 #[derive(Debug, Default)]
 pub struct Account {
     used: [Counter; Purpose::ALL.len()],
@@ -66,7 +65,7 @@ pub struct Account {
     watched: Watched,
 }
 
-/// The sum of all counters at each charge, and its maximum: for tests.
+/// The sum of all counters after the last charge, and its maximum: for tests.
 #[cfg(feature = "planted-faults")]
 #[derive(Debug, Default)]
 struct Watched {
@@ -75,7 +74,8 @@ struct Watched {
 }
 
 impl Account {
-    /// Makes an account with nothing used; `limit` is the most bytes in all, if there is a limit.
+    /// Makes an account with nothing used; `limit` is the most bytes of all purposes together, if there is a
+    /// limit.
     pub fn new(limit: Option<u64>) -> Account {
         Account { limit, ..Account::default() }
     }
@@ -97,8 +97,8 @@ impl Account {
         }
     }
 
-    /// Subtracts bytes that were given back: never more than were charged for that purpose. O(1), one locked
-    /// instruction.
+    /// Subtracts bytes that were given back, which must not be more than were charged for that purpose. O(1),
+    /// one locked instruction.
     #[inline]
     pub fn discharge(&self, purpose: Purpose, bytes: usize) {
         let before = self.counter(purpose).fetch_sub(bytes as u64, Ordering::Relaxed);
@@ -113,7 +113,7 @@ impl Account {
         self.counter(purpose).load(Ordering::Relaxed)
     }
 
-    /// Returns the bytes used in all. O(1).
+    /// Returns the bytes used for all purposes. O(1).
     #[inline]
     pub fn used(&self) -> u64 {
         Purpose::ALL.iter().map(|&purpose| self.used_for(purpose)).sum()
@@ -125,7 +125,7 @@ impl Account {
         self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.used()))
     }
 
-    /// Returns the most bytes that were used at any charge since the last call: for tests.
+    /// Returns the most bytes that were used at any charge after the last call of this: for tests.
     #[cfg(feature = "planted-faults")]
     pub fn most_used(&self) -> u64 {
         self.watched.most.swap(self.watched.used.load(Ordering::Relaxed), Ordering::Relaxed)
@@ -137,8 +137,8 @@ impl Account {
     }
 }
 
-/// Bytes charged to an account until this is dropped. A clone charges the same bytes again: it belongs to a
-/// copy of the memory.
+/// Bytes charged to an account until this is dropped. A clone charges the same bytes again, because it
+/// belongs to a copy of the memory.
 #[derive(Debug)]
 pub struct Charge {
     account: Arc<Account>,
@@ -164,8 +164,8 @@ impl Charge {
         self.bytes
     }
 
-    /// Charges `bytes` in place of the former charge. O(1), without a locked instruction if the number is the
-    /// same.
+    /// Charges `bytes` instead of the former charge. O(1), without a locked instruction if the number does
+    /// not change.
     #[inline]
     pub fn set(&mut self, bytes: usize) {
         match bytes.checked_sub(self.bytes) {

@@ -1,4 +1,4 @@
-//! Assembly of the columns of a new run of edges from stretches of an old run and from rows.
+//! Assembly of the columns of a new sequence of edges, from stretches of old columns and from rows.
 
 use std::ops::Range;
 
@@ -19,24 +19,24 @@ impl Columns {
     }
 }
 
-/// A builder of columns, edge by edge: stretches of an old run and rows, one after another.
+/// A builder of columns, edge by edge, from stretches of old columns and from rows.
 ///
-/// A step costs O(columns), a stretch O(bytes of its values). Consecutive edges of the same columns, added in
-/// their order, are a stretch too. A property that no edge has gets no column.
+/// A step costs O(columns), a stretch O(bytes of its values). Consecutive edges of the same columns that are
+/// added in order are also a stretch. A property that no edge has gets no column.
 pub struct ColumnsBuilder<'a> {
-    /// The approximate number of edges to come.
+    /// The approximate number of edges that will be added.
     expected: usize,
     len: usize,
-    /// The builders, ascending by property; each with the old column that stretches come from, if there is
-    /// one.
+    /// The builders, ascending by property; each with the old column from which stretches are copied, if it
+    /// exists.
     columns: Vec<(PropertyId, Option<&'a Column>, ColumnBuilder)>,
-    /// The edges that are to be added before the next one, a stretch that may become longer.
+    /// The pending stretch: edges to be added before the next edge. Later edges may extend it.
     stretch: Option<(&'a Columns, Range<usize>)>,
 }
 
 impl<'a> ColumnsBuilder<'a> {
-    /// Makes a builder for about `expected` edges, some of them of the run that `from` belongs to. Allocates
-    /// 8 bytes for each edge and column of fixed width.
+    /// Makes a builder for about `expected` edges, some of them from the columns `from`. Allocates 8 bytes
+    /// for each edge and column of fixed width.
     pub fn new(from: &'a Columns, expected: usize) -> ColumnsBuilder<'a> {
         let columns =
             from.0.iter().map(|(id, column)| (*id, Some(column), ColumnBuilder::new(column.kind, expected)));
@@ -50,7 +50,7 @@ impl<'a> ColumnsBuilder<'a> {
             return self.lengthen(columns, at);
         }
         self.add_stretch();
-        // Most edges with properties have one number each.
+        // Most edges with properties have one property, a number.
         if let (RowRef::Word(id, kind, word), [(column, _, builder)]) = (row, &mut self.columns[..])
             && (*column, builder.kind) == (id, kind)
             && builder.push_word(word)
@@ -61,7 +61,7 @@ impl<'a> ColumnsBuilder<'a> {
         }
     }
 
-    /// Adds edge `at` of other columns.
+    /// Adds the edge at position `at` of other columns.
     fn lengthen(&mut self, columns: &'a Columns, at: usize) {
         match &mut self.stretch {
             Some((from, range)) if std::ptr::eq(*from, columns) && range.end == at => range.end = at + 1,
@@ -92,8 +92,8 @@ impl<'a> ColumnsBuilder<'a> {
         self.len += range.len();
     }
 
-    /// Returns the builder of a property's column and sets `at` to its place; makes it if there is none.
-    /// Columns that it passes, from `at` on, get `nulls` nulls.
+    /// Returns the builder of a property's column and sets `at` to its index; makes the builder if it is
+    /// missing. The columns before it, from index `at` on, get `nulls` nulls.
     #[inline]
     fn builder(
         &mut self,
@@ -126,7 +126,7 @@ impl<'a> ColumnsBuilder<'a> {
         self.len += 1;
     }
 
-    /// Adds the edges `range` of the old run, which must lie inside it.
+    /// Adds the edges `range` of the old columns, which must have them.
     #[inline]
     pub fn copy(&mut self, range: Range<usize>) {
         self.add_stretch();
@@ -146,7 +146,7 @@ impl<'a> ColumnsBuilder<'a> {
         self.len += range.len();
     }
 
-    /// Returns the columns of all edges added.
+    /// Returns the columns of all added edges.
     pub fn finish(mut self) -> Columns {
         self.add_stretch();
         let columns = self.columns.into_iter();

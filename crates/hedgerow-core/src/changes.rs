@@ -3,19 +3,19 @@
 use crate::id::VertexId;
 use crate::view::Resident;
 
-/// The differences between two snapshots of a graph in one label, in the order of ids.
+/// The differences between two snapshots of a graph in one label, ascending by id.
 ///
-/// An edge that was inserted and removed again between the two is not among them.
+/// An edge that was inserted and removed again between the two snapshots is not in this list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     /// The vertices that were inserted (`true`) or removed (`false`).
     pub vertices: Vec<(VertexId, bool)>,
-    /// The entries of outgoing lists that differ. An undirected edge stands in the lists of both ends: it is
-    /// here twice unless it is a loop. All edges of inserted and removed vertices are here.
+    /// The entries of outgoing lists that differ. An undirected edge is in the lists of both ends: its change
+    /// occurs twice here, unless it is a self-loop. The edges of inserted and removed vertices are included.
     pub edges: Vec<EdgeChange>,
 }
 
-/// An entry of an outgoing list that differs.
+/// An entry of an outgoing list that differs between the snapshots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EdgeChange {
     /// The vertex whose list has the entry.
@@ -31,11 +31,11 @@ pub struct EdgeChange {
 /// The kind of change of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeChangeKind {
-    /// The later snapshot alone has it.
+    /// Only the later snapshot has the edge.
     Inserted,
-    /// The earlier snapshot alone has it.
+    /// Only the earlier snapshot has the edge.
     Removed,
-    /// Both have it: with different weights, or written again with the same weight.
+    /// Both snapshots have the edge: with different weights, or written again with the same weight.
     Reweighted,
 }
 
@@ -46,7 +46,7 @@ impl Changes {
     }
 
     /// Adds the differences between two lists of a vertex, with weights, both ascending. Compares several
-    /// edges to one neighbor in the order of their ranks, place by place. O(lengths).
+    /// edges to one neighbor in the order of their ranks, one by one. O(lengths).
     pub fn add_difference(&mut self, src: VertexId, before: &[(VertexId, f64)], after: &[(VertexId, f64)]) {
         let (mut old, mut new) = (before.iter().copied().peekable(), after.iter().copied().peekable());
         loop {
@@ -90,16 +90,16 @@ pub trait Changing: Clone {
     /// Returns the graph as kernels read it. The first call makes it.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the state cannot be read.
     fn view(&self) -> Result<&Self::View, Self::Error>;
 
     /// Returns the differences between an `earlier` state and this one.
     ///
     /// # Errors
-    /// If `earlier` is a state of another graph or a later one; if one of the two cannot be read.
+    /// If `earlier` is a state of another graph or a later state, or if one of the two cannot be read.
     fn changes_since(&self, earlier: &Self) -> Result<Changes, Self::Error>;
 
-    /// Returns the same state without the graph as kernels read it; it can still be compared. O(1).
+    /// Returns the same state without its view. It can still be compared. O(1).
     fn without_view(&self) -> Self;
 
     /// True if `earlier` is a state of the same graph and no later than this one.

@@ -1,12 +1,14 @@
-//! Property columns: the values of one property for a run of edges, beside the array of their neighbours.
+//! Property columns: the values of one property for a sequence of edges, parallel to the array of their
+//! neighbours.
 //!
-//! Fixed-width values take one word or one bit each, text and bytes lie end to end in a heap. A column is
-//! built once and never changed; a scan of the topology never touches it.
+//! A value of fixed width takes one word or one bit; texts and bytes are stored one after another in a heap.
+//! A column is built once and never changed. A scan of the topology never reads it.
 
 use crate::property::{PropertyId, PropertyType, ValueRef};
 use crate::row::{Cells, Row};
 
-/// The columns of a run of edges, ascending by property. A property without a column is null for all of them.
+/// The columns of a sequence of edges, ascending by property. A property without a column is null for all
+/// edges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns(pub(crate) Vec<(PropertyId, Column)>);
 
@@ -20,28 +22,28 @@ impl Columns {
 pub struct Column {
     pub(crate) kind: PropertyType,
     pub(crate) len: usize,
-    /// The mask of present values: bit `i` is set if value `i` is there. Absent if all are.
+    /// The mask of present values: bit `i` is set if value `i` is present. `None` if all values are present.
     pub(crate) valid: Option<Box<[u64]>>,
     pub(crate) data: Data,
 }
 
-/// The storage of a column's values. Places of nulls hold zeros, or an empty stretch of the heap.
+/// The storage of a column's values. A null is stored as zeros, or as an empty stretch of the heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Data {
     /// One bit for each `bool`.
     Bits(Box<[u64]>),
     /// Eight bytes for each value: the bits of an `i64`, `f64` or `timestamp`.
     Words(Box<[u64]>),
-    /// The end of each value in the heap, and the heap.
+    /// The end position of each value in the heap, and the heap.
     Heap(Ends, Box<[u8]>),
 }
 
-/// The ends of values in a heap: four bytes each unless the heap is larger than 4 GiB.
+/// The end positions of values in a heap: four bytes each unless the heap is larger than 4 GiB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ends {
-    /// Ends in a heap below 4 GiB.
+    /// End positions in a heap below 4 GiB.
     Narrow(Box<[u32]>),
-    /// Ends in a larger heap.
+    /// End positions in a larger heap.
     Wide(Box<[u64]>),
 }
 
@@ -78,7 +80,7 @@ fn bit(words: &[u64], at: usize) -> bool {
     words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
 }
 
-/// True if a mask for `len` values has the right size and no bit beyond them.
+/// True if a mask for `len` values has the right size and no set bit beyond them.
 fn mask_fits(words: &[u64], len: usize) -> bool {
     let beyond = match len % 64 {
         0 => 0,
@@ -88,9 +90,9 @@ fn mask_fits(words: &[u64], len: usize) -> bool {
 }
 
 impl Column {
-    /// Returns a column from its arrays, as a file holds them. `None` unless they fit each other: equal
-    /// lengths, no bits beyond the last value, ends that ascend to the end of the heap, text that is UTF-8
-    /// value by value. O(bytes).
+    /// Returns a column from its arrays, as a file has them. `None` unless they are consistent: equal
+    /// lengths, no set bits beyond the last value, end positions that ascend to the end of the heap, and
+    /// texts that are UTF-8 each. O(bytes).
     pub fn from_parts(
         kind: PropertyType,
         len: usize,
@@ -128,7 +130,7 @@ impl Column {
         self.len == 0
     }
 
-    /// Returns the mask of present values, bit `i` for value `i`; `None` if all are present.
+    /// Returns the mask of present values, bit `i` for value `i`; `None` if all values are present.
     pub fn valid(&self) -> Option<&[u64]> {
         self.valid.as_deref()
     }
@@ -138,7 +140,7 @@ impl Column {
         &self.data
     }
 
-    /// Returns the value at `at`; null beyond the end. O(1).
+    /// Returns the value at `at`; null if `at` is beyond the last value. O(1).
     #[inline]
     pub fn get(&self, at: usize) -> ValueRef<'_> {
         if at >= self.len || self.valid.as_ref().is_some_and(|mask| !bit(mask, at)) {
@@ -159,8 +161,8 @@ impl Column {
     fn text<'a>(&self, range: std::ops::Range<usize>, heap: &'a [u8]) -> ValueRef<'a> {
         let bytes = heap.get(range).unwrap_or(&[]);
         match self.kind {
-            // The text was checked when the column was made. A value that is not text reads as null, not as
-            // something else.
+            // The text was checked when the column was made. A value that is not UTF-8 all the same is read
+            // as null.
             PropertyType::Utf8 => std::str::from_utf8(bytes).map_or(ValueRef::Null, ValueRef::Utf8),
             _ => ValueRef::Bytes(bytes),
         }
@@ -196,8 +198,8 @@ fn heap_fits(ends: &Ends, heap: &[u8], len: usize, utf8: bool) -> bool {
 }
 
 impl Columns {
-    /// Makes columns from those of a file. `None` unless they ascend strictly by property and have `len`
-    /// values each.
+    /// Makes `Columns` from the columns of a file. `None` unless they ascend strictly by property and have
+    /// `len` values each.
     pub fn from_parts(columns: Vec<(PropertyId, Column)>, len: usize) -> Option<Columns> {
         let sound = columns.is_sorted_by(|a, b| a.0 < b.0) && columns.iter().all(|(_, c)| c.len == len);
         sound.then_some(Columns(columns))
@@ -208,7 +210,7 @@ impl Columns {
         self.0.iter().map(|(id, column)| (*id, column))
     }
 
-    /// True if there is no column: no edge has a property.
+    /// True if there is no column, because no edge has a property.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -9,20 +9,20 @@ pub struct GraphConfig {
     pub directed: bool,
     /// The type of external vertex ids.
     pub keys: KeyKind,
-    /// True if edges carry an `f64` weight.
+    /// True if edges have an `f64` weight.
     pub weighted: bool,
-    /// True if a directed graph keeps the incoming edges of each vertex beside the outgoing ones. It has no
-    /// meaning in an undirected graph, where a store always says true.
+    /// True if a directed graph stores the incoming edges of each vertex as well as the outgoing ones. It has
+    /// no meaning in an undirected graph: there a store always returns true.
     pub reverse: bool,
 }
 
 impl GraphConfig {
-    /// Returns the normal form of this configuration: with `reverse` set where it has no meaning.
+    /// Returns the normal form of this configuration: with `reverse` set if it has no meaning.
     pub fn normalized(self) -> GraphConfig {
         GraphConfig { reverse: self.reverse || !self.directed, ..self }
     }
 
-    /// True if edges are found from their sources alone.
+    /// True if edges are stored only in the lists of their sources.
     pub fn is_one_way(&self) -> bool {
         self.directed && !self.reverse
     }

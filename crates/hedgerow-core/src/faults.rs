@@ -1,10 +1,11 @@
-//! Planted faults: negative controls of the tests. Each is a plausible mistake, at the one place in the code
+//! Planted faults: negative controls of the tests. Each is a plausible mistake, at the place in the code
 //! where it could be made. They exist only in builds with the feature `planted-faults`. In every other build
 //! [`is_on`] is the constant `false`, and the compiler removes their code.
 //!
-//! A test chooses a fault at run time, for the whole process, since commits, checkpoints and clients run on
-//! threads of their own. [`plant`](fn@plant) waits until no test holds [`sound`](fn@sound), and keeps all
-//! others out while it lasts. `docs/design/testing/faults.md` lists the faults with the tests that find each.
+//! A test chooses a fault at run time, for the whole process, because commits, checkpoints and clients run on
+//! separate threads. [`plant`](fn@plant) waits until no test holds a [`sound`](fn@sound) guard, and no test
+//! gets such a guard or another fault meanwhile. `docs/design/testing/faults.md` lists the faults with the
+//! tests that find each.
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $fault:ident,)*) => {
@@ -28,87 +29,87 @@ macro_rules! faults {
 
 faults! {
     // The log.
-    /// Recovery accepts log records without looking at the checksum of their operations.
+    /// Recovery accepts log records without comparing the checksum of their operations.
     UncheckedTail,
-    /// Recovery does not sync the records that it accepted and wrote again, before it removes the files that
-    /// held them.
+    /// Recovery does not sync the records that it accepted and wrote again, before it removes the files from
+    /// which it read them.
     RecoveredTailNotSynced,
     /// Recovery keeps log segments that can be read although nothing proves them durable.
     UnprovenTailKept,
-    /// Recovery ignores what witnesses state: a durable log that lost its end is taken for a torn one.
+    /// Recovery ignores the statements of witnesses: it treats a durable log that lost its end as a torn one.
     WitnessesIgnored,
     /// A sync of the log that failed is tried once more.
     FailedSyncRetried,
     /// Commits are acknowledged before the log is synced.
     AcknowledgedEarly,
-    /// A sync of the log is taken to cover records that were appended while it ran.
+    /// A sync of the log is assumed to cover records that were appended during the sync.
     LateCommitAcknowledged,
-    /// Commits are published, and so acknowledged, although the log does not hold them durably.
+    /// Commits are published, and so acknowledged, although they are not durable in the log.
     PublishedBeforeDurable,
 
     // Checkpoints and recovery.
     /// A checkpoint removes the log segments that it covers before the manifest that replaces them is
     /// durable.
     LogDeletedEarly,
-    /// A checkpoint removes the segments that it took in before the manifest that replaces them is durable.
+    /// A checkpoint removes the segments that it merged before the manifest that replaces them is durable.
     SegmentsDeletedEarly,
     /// A manifest is renamed into place before it is synced.
     ManifestNotSynced,
-    /// A segment is named by a manifest without having been synced.
+    /// A manifest names a segment that was not synced.
     SegmentNotSynced,
-    /// A segment is named by a manifest while the directory may not list it durably.
+    /// A manifest names a segment whose directory entry may not be durable.
     SegmentNotListed,
-    /// A checkpoint looks for changed subgraphs in the default label only.
+    /// A checkpoint searches for changed subgraphs only in the default label.
     ChangesOfLabelsMissed,
     /// Segments are read without comparing the checksums of their blocks.
     BlocksNotChecked,
-    /// A page that is loaded takes images of older segments where newer ones have them too.
+    /// A page is loaded with images of older segments although newer segments have them too.
     OlderImageLoaded,
-    /// A checkpoint that takes in a segment omits the images of it that were not loaded.
+    /// A checkpoint that merges a segment omits its images that were not loaded.
     UnloadedImagesLost,
-    /// Eviction takes out changes that are newer than the last checkpoint.
+    /// Eviction removes changes from memory that are newer than the last checkpoint.
     EvictedDirty,
-    /// A block is kept for later point reads before its checksum is compared.
+    /// A block is cached for point reads before its checksum is compared.
     BlockCachedUnverified,
-    /// Directories that are kept for point reads are named by their page, without the file.
+    /// The cache of directories for point reads has the page as its key, without the file.
     StaleDirectory,
-    /// Eviction takes out a version that a snapshot holds, although files have only later ones.
+    /// Eviction removes a version that a snapshot reads, although files have only later states.
     SnapshotsVersionEvicted,
     /// A page version is dropped although a snapshot reads it.
     PageVersionForgotten,
-    /// A page version omits subgraphs that came into being after its timestamp, so newer segments answer for
-    /// them.
+    /// A page version omits subgraphs that were made after its timestamp, so that they are read from newer
+    /// segments.
     EmptyImagesLeftOut,
-    /// Older readers take an image that was read back into memory for the beginning of its chain.
+    /// Older readers mistake an image that was loaded again for the oldest version of its chain.
     MarkBehindLost,
-    /// A cooling chain is linked again without a check that the current one is still the same.
+    /// A cooling chain is linked again without checking that the subgraph has not changed.
     CooledNotCompared,
-    /// The space of a segment that no manifest names any more is given back although images are still read
-    /// from it.
+    /// The space of a segment that no manifest names any more is freed although images are still read from
+    /// it.
     FileUnlinkedUnderReader,
-    /// The check of a store does not compare the two sides of the edges.
+    /// The check of a store does not compare the two copies of the edges.
     SidesNotCompared,
-    /// The parallel replay of the log loses the order of operations on one subgraph.
+    /// The parallel replay of the log mixes up the order of operations on one subgraph.
     ReplayedOutOfOrder,
 
     // Transactions.
-    /// Commits are not validated against what they read.
+    /// Commits are not validated against their reads.
     ReadsNotValidated,
-    /// Commits are not validated against what they read in the subgraphs that they write to.
+    /// A commit does not validate its reads in subgraphs to which it also writes.
     LatchedReadsNotValidated,
-    /// A subgraph that another committer has latched is taken as unchanged.
+    /// A subgraph that another committer has latched is assumed to be unchanged.
     LatchedElsewhereUnchanged,
-    /// The first committer does not win under snapshot isolation: edges that both write are not compared.
+    /// Two transactions may both write an edge under snapshot isolation: the first committer does not win.
     WritesNotChecked,
-    /// Inserting or removing a vertex does not conflict, under snapshot isolation, with its removal or
-    /// insertion.
+    /// Inserting or removing a vertex does not conflict, under snapshot isolation, with another insertion or
+    /// removal of it.
     KeysNotChecked,
-    /// A commit does not look again, under its latches, whether the vertices that it looked up still exist.
+    /// A commit does not check again, under its latches, whether the vertices that it looked up still exist.
     VerticesNotLookedAtAgain,
-    /// A single operation does not look again, under its latches, whether the ids that it looked up still
-    /// carry its keys.
+    /// A single operation does not check again, under its latches, whether the ids that it looked up still
+    /// have its keys.
     IdsNotLookedAtAgain,
-    /// A single operation does not look, under its latches, whether the vertices that it guessed carry its
+    /// A single operation does not check, under its latches, whether the vertices that it guessed have its
     /// keys.
     GuessNotVerified,
     /// Like [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), but in large transactions.
@@ -116,28 +117,28 @@ faults! {
     /// Like [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), but in transactions of a few
     /// operations on edges.
     FewKeysNotLookedAtAgain,
-    /// A commit does not look again whether the pages that it found missing are still missing.
+    /// A commit does not check again whether the pages that it found missing are still missing.
     AbsentNotLookedAtAgain,
-    /// The removal of a vertex leaves those of its edges whose other end lies in a subgraph that the commit
-    /// does not write to.
+    /// The removal of a vertex does not remove edges whose other end is in a subgraph to which the commit
+    /// does not write.
     FarEdgesLeft,
-    /// The id of a removed vertex is given out again while a snapshot sees that vertex.
+    /// The id of a removed vertex is reused while a snapshot sees that vertex.
     IdReusedEarly,
     /// A commit that completes while another thread publishes is forgotten.
     CompletedCommitForgotten,
-    /// A commit draws its timestamp outside of the ordering section while another one is in it.
+    /// A commit draws its timestamp outside of the ordering section while another commit is in it.
     DrawnDuringSection,
 
     // Kinds.
-    /// An id that goes to a vertex of the default kind keeps the kind that it had.
+    /// An id that is reused for a vertex of the default kind keeps its former kind.
     KindOfIdKept,
-    /// A commit that looks again whether an id carries a key does not compare kinds.
+    /// A commit that checks again whether an id has a key does not compare kinds.
     KindsNotCompared,
-    /// A manifest leaves out the kinds that are defined.
+    /// A manifest leaves out the defined kinds.
     KindsLeftOutOfManifest,
-    /// Replay over a manifest with kinds does not add the kinds that the log defines after it to the schema.
+    /// Replay over a manifest with kinds does not add to the schema the kinds that the log defines later.
     LaterKindsLost,
-    /// Edges that come as rows are not checked against the kinds that their label states for its ends.
+    /// Edges that are written as rows are not checked against the kinds of ends that their label states.
     EndsOfRowsNotChecked,
 
     // Memory.
@@ -145,19 +146,19 @@ faults! {
     VersionReclaimedEarly,
     /// A version is reclaimed although a reader that is registering may need it.
     RegisteringReaderMissed,
-    /// A snapshot that is held for long is forgotten when it gives its slot to another.
+    /// A long-lived snapshot is forgotten when its slot is given to another.
     HeldReaderForgotten,
-    /// A version waits for the end of a snapshot that closed before the wait began.
+    /// A version waits for the close of a snapshot that had already closed before.
     ClosedReaderWaitedFor,
-    /// A version is freed although a walk may stand on it.
+    /// A version is freed although a walk may be reading it.
     WalkNotWaitedFor,
     /// The record of changed vertices in a reclaimed version is lost.
     UnlinkedChangesLost,
     /// A merge loses the newest entry of the delta.
     NewestEntryLost,
-    /// An entry of a delta is not noted in the Bloom filter that look-ups consult first.
+    /// An entry of a delta is not added to the Bloom filter that look-ups read first.
     EntryNotNoted,
-    /// Degrees ignore the corrections beside a large main part.
+    /// Degrees ignore the patch of a large main part.
     PatchForgotten,
     /// An edge of a label is not written to its incoming list.
     ReverseEdgeLost,
@@ -167,27 +168,28 @@ faults! {
     BufferNotCharged,
 
     // Reads.
-    /// Reads that lend the newest edges of a vertex give them in list order, and not from the newest on.
+    /// Reads that lend the newest edges of a vertex return them in list order, not newest first.
     LentInListOrder,
-    /// A vertex without a value of a property is taken for no vertex where the value is lent.
+    /// A read that lends a property's value treats a vertex without that value as a missing vertex.
     LentNullMissed,
 
     // Defaults.
     /// Kernels that read weights take each weight of a label as 1.
     WeightsOfLabelsIgnored,
-    /// A key without a kind names a vertex of the default kind, whatever kind the labels of the call state.
+    /// A key without a kind names a vertex of the default kind, although the labels of the call state another
+    /// kind.
     StatedKindIgnored,
     /// A kernel over labels that state the kinds of their ends runs on the vertices of all kinds.
     OtherKindsKept,
-    /// Kernels that may sample search from eight random vertices, and report the result as exact.
+    /// Kernels that may sample search from only eight random vertices, but report the result as exact.
     EstimateNotReported,
-    /// Bulk calls of Python give rank 0 to each edge of a `multi` label that has no rank of its own.
+    /// Bulk calls of Python give rank 0 to each edge of a `multi` label that has no given rank.
     ParallelEdgesMerged,
-    /// Bulk calls of Python replace the properties of existing vertices where they should merge them.
+    /// Bulk calls of Python replace the properties of existing vertices although they should merge them.
     VerticesReplaced,
 
     // Tools.
-    /// A backup leaves out the labels and properties that are defined.
+    /// A backup leaves out the defined labels and properties.
     BackupWithoutSchema,
     /// Salvage does not report subgraphs that it could not read.
     SalvageSilent,
@@ -213,7 +215,7 @@ mod planting {
 
     /// The planted fault, counted from 1.
     static ON: AtomicU8 = AtomicU8::new(0);
-    /// The number of times that it took effect.
+    /// The number of times that the fault took effect.
     static REACHED: AtomicU64 = AtomicU64::new(0);
     static TURN: RwLock<()> = RwLock::new(());
 
@@ -231,26 +233,27 @@ mod planting {
     #[derive(Debug)]
     pub struct Planting(#[allow(dead_code, reason = "held")] RwLockWriteGuard<'static, ()>);
 
-    /// A guard that keeps faults from being planted until it is dropped.
+    /// A guard that prevents faults until it is dropped.
     #[derive(Debug)]
     pub struct Sound(#[allow(dead_code, reason = "held")] RwLockReadGuard<'static, ()>);
 
-    /// Plants `fault` in the whole process. Waits until no other thread plants a fault or holds [`sound`].
+    /// Plants `fault` in the whole process. Waits until no other thread has planted a fault or holds a
+    /// [`sound`] guard.
     pub fn plant(fault: PlantedFault) -> Planting {
-        // A test that failed during its turn must not keep others from theirs.
+        // A test that panicked during its turn must not stop later tests.
         let turn = TURN.write().unwrap_or_else(PoisonError::into_inner);
         REACHED.store(0, Ordering::Relaxed);
         ON.store(fault as u8 + 1, Ordering::Relaxed);
         Planting(turn)
     }
 
-    /// Waits until no fault is planted, and keeps it so.
+    /// Waits until no fault is planted. The guard prevents new faults.
     pub fn sound() -> Sound {
         Sound(TURN.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     impl Planting {
-        /// Returns how often the fault took effect so far.
+        /// Returns how often the fault has taken effect so far.
         pub fn reached(&self) -> u64 {
             REACHED.load(Ordering::Relaxed)
         }

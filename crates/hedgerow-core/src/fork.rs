@@ -1,24 +1,25 @@
-//! The process that a store belongs to, and the treatment of inherited stores in a forked child.
+//! The process to which a store belongs, and the treatment of inherited stores in a forked child.
 //!
-//! A fork copies the memory of a process and one of its threads. Work that other threads had in progress
-//! stays unfinished for ever: locks that they held, lists that they were changing. So a child uses nothing of
-//! a store that its parent opened. This module tells whether this process made a value ([`OwnerProcess`]). It
-//! keeps forks away from short sections that a child must not find half done ([`hold_off`]). And it gives up
-//! the parent's files in a child ([`Descriptor`]).
+//! A fork copies the memory of a process and one of its threads. Work of the other threads is never finished
+//! in the child: locks stay held, lists stay half changed. So a child uses nothing of a store that its parent
+//! opened. This module shows whether this process made a value ([`OwnerProcess`]). It delays forks during
+//! short sections that a child must not find half done ([`hold_off`]). And it closes the parent's files in a
+//! child ([`Descriptor`]).
 //!
 //! The C library calls the handlers of this module around every `fork()`. [`OwnerProcess::is_current_by_id`]
-//! also finds a process that was made past the C library (by a raw `clone`): it compares process ids.
+//! also recognizes a child that was made without the C library (by a raw `clone`), because it compares
+//! process ids.
 //!
 //! # Invariants
-//! * **K1.** In a child [`generation`] differs from that of its parent before any code of the program runs.
+//! * **K1.** In a child [`generation`] differs from the parent's before any code of the program runs.
 //! * **K2.** No thread is in a section of [`hold_off`] at the moment of a fork: data that is changed only in
-//!   such sections is whole in a child.
+//!   such sections is consistent in a child.
 //! * **K3.** In a child no descriptor of the parent's stores refers to the parent's open files: its number
-//!   refers to `/dev/null`, open for reading, until the child ends. So the child shares no lock, a write by
-//!   mistake fails, and no other file of the child's ever gets such a number.
+//!   refers to `/dev/null`, open for reading, until the child ends. So the child shares no lock, an erroneous
+//!   write fails, and no other file of the child gets such a number.
 //!
 //! The handler in the child calls `open`, `dup2`, `fcntl` and `close`, and loads and stores atomics: POSIX
-//! allows all of these between a fork and what follows, whatever the other threads were doing.
+//! allows all of these after a fork, also if the parent has several threads.
 #![allow(unsafe_code)]
 
 mod descriptor;
@@ -35,16 +36,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Counts the forks between the process that loaded this library and this one.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 
-/// Makes forks count from now on: see [`generation`].
+/// Counts forks from now on; see [`generation`].
 pub fn count_forks() {
     handlers::register();
 }
 
-/// Returns a number that differs between a process and its forked children, once [`count_forks`] or
-/// [`OwnerProcess::current`] was called. One load.
+/// Returns a number that differs between a process and its forked children, if [`count_forks`] or
+/// [`OwnerProcess::current`] was called before the fork. One load.
 #[inline]
 pub fn generation() -> u64 {
-    // The handler changes it while the child has only one thread.
+    // The handler changes the value while the child has only one thread.
     GENERATION.load(Ordering::Relaxed)
 }
 
@@ -62,14 +63,14 @@ impl OwnerProcess {
         OwnerProcess { generation: generation(), id: std::process::id() }
     }
 
-    /// True if the caller runs in the owner process, and not in a forked child of it. One load.
+    /// True if the caller runs in the owner process, not in a forked child of it. One load.
     #[inline]
     pub fn is_current(&self) -> bool {
         self.generation == generation()
     }
 
-    /// Like [`is_current`](Self::is_current), but also false in children that were made past the C library.
-    /// Costs a system call.
+    /// Like [`is_current`](Self::is_current), but also false in children that were made without the C
+    /// library. Costs a system call.
     pub fn is_current_by_id(&self) -> bool {
         self.is_current() && self.id == std::process::id()
     }
@@ -81,7 +82,7 @@ const FORK: u64 = 1 << 32;
 /// The number of threads in sections, plus [`FORK`] times the number of forks in progress.
 static SECTIONS: AtomicU64 = AtomicU64::new(0);
 
-/// A section in which this process is not forked. It ends when this is dropped.
+/// A section in which this process is not forked. The section ends when this is dropped.
 #[must_use = "forks go on when this is dropped"]
 pub struct HeldOff {
     /// A marker that keeps the section on its thread.
@@ -89,7 +90,7 @@ pub struct HeldOff {
 }
 
 /// Begins a section in which this process is not forked: waits for forks in progress, and forks wait for its
-/// end. Meant for a few system calls. Sections of one thread do not nest, and no code in one forks.
+/// end. Meant for a few system calls. A thread must not nest sections, or fork in a section.
 pub fn hold_off() -> HeldOff {
     loop {
         let now = SECTIONS.load(Ordering::Relaxed);
@@ -107,20 +108,20 @@ impl Drop for HeldOff {
     }
 }
 
-/// The hooks of other modules for a child; the handler calls them after it changed the generation.
+/// The hooks of other modules for a child; the handler calls them after it has changed the generation.
 static IN_CHILD: [OnceLock<fn()>; 4] = [const { OnceLock::new() }; 4];
 
-/// Makes every child call `hook` before any code of the program runs there. The hook may do what POSIX allows
-/// after a fork (`signal-safety(7)`): it takes no lock and allocates nothing. At most four hooks. A module
-/// may call this any number of times, with one flag of its own that says whether its hook is registered; all
-/// but the first calls cost a load.
+/// Makes every child call `hook` before any code of the program runs in the child. The hook may do what POSIX
+/// allows after a fork (`signal-safety(7)`): it takes no lock and allocates nothing. At most four hooks. A
+/// module may call this several times, with the same flag, which shows whether its hook is registered. Each
+/// call but the first costs one load.
 pub fn on_child(is_registered: &AtomicBool, hook: fn()) {
     if is_registered.load(Ordering::Acquire) {
         return;
     }
     handlers::register();
-    // A thread that finds the flag raised may be ahead of the thread that registers. A fork is not: it waits
-    // for the section.
+    // A thread that finds the flag set may continue before the hook is registered. But a fork waits for this
+    // section, and so for the registration.
     let _whole = hold_off();
     if !is_registered.swap(true, Ordering::AcqRel) {
         let found = IN_CHILD.iter().any(|slot| slot.set(hook).is_ok());
@@ -132,22 +133,22 @@ pub fn on_child(is_registered: &AtomicBool, hook: fn()) {
 mod handlers {
     use super::{AtomicBool, FORK, GENERATION, IN_CHILD, Ordering, SECTIONS, table};
 
-    /// Registers the handlers, once. All but the first calls cost a load.
+    /// Registers the handlers, once. Each call but the first costs one load.
     #[inline]
     pub(super) fn register() {
         static REGISTERED: AtomicBool = AtomicBool::new(false);
         if !REGISTERED.load(Ordering::Acquire) {
-            // Two threads may both come here: handlers that run twice do what they do once. No thread waits
-            // for another, which a child of this moment would not have.
-            // SAFETY: the functions exist as long as the process, and that for the child does what is allowed
-            // between a fork and what follows. Where they cannot be registered (no memory), children are
-            // found by their id.
+            // Two threads may both register: running the handlers twice has the same effect as once. No
+            // thread waits for another, because a child that is forked meanwhile would lack the other thread.
+            // SAFETY: the functions exist while the process does, and the function for the child does only
+            // what is allowed after a fork. Where they cannot be registered (no memory), children are found
+            // by their id.
             unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
             REGISTERED.store(true, Ordering::Release);
         }
     }
 
-    /// Lets the sections under way end, and no other begin.
+    /// Waits until the present sections end, and lets no new section begin.
     extern "C" fn before() {
         SECTIONS.fetch_add(FORK, Ordering::SeqCst);
         let mut looks = 0;

@@ -1,30 +1,30 @@
 //! An array that grows without moving its items, so that it is read without locks.
 //!
-//! The first chunks double in size. From a limit on, all chunks have the same size, and a directory of their
-//! own finds them. So a small array is small. An item far away costs one chunk and that directory, not
-//! everything before it: an index from a file can be any number.
+//! The first chunks double in size. From a limit on, all chunks have the same size, and a directory has their
+//! addresses. So a small array takes little memory. An item with a large index costs one chunk and that
+//! directory, not all chunks before it: an index from a file can be any number.
 
 use std::sync::OnceLock;
 
-/// Chunks that double, up to [`LARGEST`] items.
+/// Number of chunks that double in size, up to [`LARGEST`] items.
 const DOUBLING: usize = 7;
-/// The items of the first chunk.
+/// Number of items of the first chunk.
 const FIRST: usize = 64;
-/// The items of every chunk after the doubling ones.
+/// Number of items of every chunk after the doubling ones.
 const LARGEST: usize = FIRST << (DOUBLING - 1);
-/// The items in all doubling chunks, and as many again as the first has.
+/// Number of items in all doubling chunks, plus the size of the first one.
 const NEAR: usize = FIRST << DOUBLING;
 
 type Chunk<T> = OnceLock<Box<[T]>>;
 
-/// An array of at most `MOST` items, made chunk by chunk at first use. Items never move and are never dropped
-/// before the array is.
+/// An array of at most `MOST` items, made chunk by chunk at first use. Items never move, and are dropped only
+/// with the array.
 pub struct Growing<T, const MOST: usize> {
     near: [Chunk<T>; DOUBLING],
     far: OnceLock<Box<[Chunk<T>]>>,
 }
 
-/// Returns the place of an item: chunk, place in it, size of the chunk.
+/// Returns the position of an item: the number of its chunk, the index in the chunk, and the chunk's size.
 #[inline]
 fn locate(index: usize) -> (usize, usize, usize) {
     let n = index + FIRST;
@@ -52,14 +52,14 @@ impl<T, const MOST: usize> Growing<T, MOST> {
         cell.get().map(AsRef::as_ref)
     }
 
-    /// Returns the item, if its chunk was made. O(1).
+    /// Returns the item, if its chunk exists. O(1).
     #[inline]
     pub fn get(&self, index: usize) -> Option<&T> {
         let (chunk, place, _) = locate(index);
         self.chunk(chunk)?.get(place)
     }
 
-    /// Returns the item for a change, if its chunk was made. O(1).
+    /// Returns the item for a change, if its chunk exists. O(1).
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         let (chunk, place, _) = locate(index);
         let cell = match chunk.checked_sub(DOUBLING) {
@@ -89,8 +89,8 @@ impl<T, const MOST: usize> Growing<T, MOST> {
 }
 
 impl<T: Default, const MOST: usize> Growing<T, MOST> {
-    /// Returns the item. Makes its chunk if there is none, and calls `taken` with the bytes. O(1), and
-    /// O(chunk) the first time.
+    /// Returns the item. If its chunk does not exist, makes it and calls `taken` with its bytes. O(1), and
+    /// O(chunk) for the first call in a chunk.
     ///
     /// # Panics
     /// If `index` is not below `MOST`.

@@ -1,6 +1,6 @@
-//! Ids as types: a vertex, its subgraph, its place in the subgraph, an edge label.
+//! Ids as types: a vertex, its subgraph, its number in the subgraph, an edge label.
 
-/// Vertices per subgraph: 64 consecutive ids share one latch, one main part and one delta
+/// Number of vertices per subgraph: 64 consecutive ids share one latch, one main part and one delta
 /// (RapidStore section 5 uses the same partition size).
 pub const SUBGRAPH_VERTICES: usize = 64;
 
@@ -11,7 +11,7 @@ pub const SUBGRAPH_VERTICES: usize = 64;
 pub struct VertexId(pub u32);
 
 impl VertexId {
-    /// The largest id that a vertex can have; `u32::MAX` is kept free as a sentinel for callers.
+    /// The largest id that a vertex can have; `u32::MAX` is reserved as a sentinel for callers.
     pub const MAX: VertexId = VertexId(u32::MAX - 1);
 
     /// Returns the id as an index into an array over the dense domain.
@@ -20,13 +20,13 @@ impl VertexId {
         self.0 as usize
     }
 
-    /// Returns the subgraph that holds this vertex.
+    /// Returns the subgraph of this vertex.
     #[inline]
     pub fn subgraph(self) -> SubgraphId {
         SubgraphId(self.0 >> 6)
     }
 
-    /// Returns the place of this vertex in its subgraph.
+    /// Returns the number of this vertex in its subgraph.
     #[inline]
     pub fn local(self) -> LocalVertex {
         LocalVertex((self.0 & 63) as u8)
@@ -52,13 +52,13 @@ impl SubgraphId {
     }
 }
 
-/// The place of a vertex in its subgraph, 0 to 63.
+/// The number of a vertex in its subgraph, 0 to 63.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct LocalVertex(pub u8);
 
 impl LocalVertex {
-    /// Returns the place as an index, 0 to 63.
+    /// Returns the number as an index, 0 to 63.
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0 & 63)
@@ -77,10 +77,10 @@ impl LocalVertex {
 pub struct LabelId(pub u16);
 
 impl LabelId {
-    /// The label of every edge that names none.
+    /// The label of an edge for which no label is given.
     pub const DEFAULT: LabelId = LabelId(0);
-    /// A reserved label: a vertex keeps its properties as those of an edge to itself under it. No user sees
-    /// it.
+    /// A reserved label that users do not see: the properties of a vertex are stored as the properties of an
+    /// edge from the vertex to itself with this label.
     pub const VERTICES: LabelId = LabelId(u16::MAX);
     /// The last label that can be defined.
     pub const MAX: LabelId = LabelId(u16::MAX - 1);

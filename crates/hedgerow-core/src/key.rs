@@ -7,7 +7,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum KeyKind {
-    /// External ids are the dense internal ids themselves: `u64` values below `u32::MAX`, no mapping kept.
+    /// External ids are the dense internal ids themselves: `u64` values below `u32::MAX`, without a stored
+    /// mapping.
     Dense = 0,
     /// Any `u64`.
     U64 = 1,
@@ -16,7 +17,7 @@ pub enum KeyKind {
 }
 
 impl KeyKind {
-    /// Returns the kind stored as `byte` in a file, if there is one.
+    /// Returns the kind that is stored as `byte` in a file; `None` if no kind is.
     pub fn from_byte(byte: u8) -> Option<KeyKind> {
         match byte {
             0 => Some(KeyKind::Dense),
@@ -27,15 +28,15 @@ impl KeyKind {
     }
 }
 
-/// The number of a vertex kind. Kinds are numbered in the order of their definition; each has its own keys,
-/// so that a key of one kind and the same key of another name different vertices.
+/// The number of a vertex kind. Kinds are numbered in the order of their definition; each kind has its own
+/// keys, so that equal keys of two kinds name different vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindId(pub u8);
 
 impl KindId {
-    /// The kind that needs no definition. A key that states no kind belongs to it.
+    /// The kind that needs no definition. A key without a kind belongs to it.
     pub const DEFAULT: KindId = KindId(0);
-    /// The largest kind there can be.
+    /// The largest possible kind.
     pub const MAX: KindId = KindId(254);
 
     /// Returns the key of a vertex of this kind.
@@ -88,7 +89,7 @@ pub enum VertexKeyRef<'a> {
 }
 
 impl VertexKey {
-    /// Returns this key, borrowed.
+    /// Returns this key as a borrowed one.
     #[inline]
     pub fn as_ref(&self) -> VertexKeyRef<'_> {
         match self {
@@ -105,7 +106,8 @@ impl VertexKey {
         self.as_ref().kind()
     }
 
-    /// Returns this key as one of the default kind: the name of the vertex among those of its kind.
+    /// Returns this key without its kind, in the form of a key of the default kind: the name of the vertex
+    /// among the vertices of its kind.
     pub fn without_kind(self) -> VertexKey {
         match self {
             VertexKey::KindU64(_, n) => VertexKey::U64(n),
@@ -114,7 +116,7 @@ impl VertexKey {
         }
     }
 
-    /// Returns this key as the key of a vertex of `kind`, in place of its own kind.
+    /// Returns this key as the key of a vertex of `kind`, instead of its own kind.
     pub fn with_kind(self, kind: KindId) -> VertexKey {
         match self.without_kind() {
             plain if kind == KindId::DEFAULT => plain,
@@ -135,8 +137,8 @@ impl<'a> VertexKeyRef<'a> {
         }
     }
 
-    /// Returns the kind of the vertex, and its key among those of its kind, in the form of a key of the
-    /// default kind.
+    /// Returns the kind of the vertex, and its key without the kind, in the form of a key of the default
+    /// kind.
     #[inline]
     pub fn split(self) -> (KindId, VertexKeyRef<'a>) {
         match self {

@@ -2,10 +2,10 @@
 
 use crate::key::{VertexKey, VertexKeyRef};
 
-/// Texts one behind the other, with the end of each: the layout of a column of long strings in Arrow.
+/// Texts one after another, with offsets: the layout of a column of long strings in Arrow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextColumn {
-    /// The offsets, one more than there are texts: the first is 0, and each text ends where the next one
+    /// The offsets, one more than texts: the first is 0, and each text ends at the offset where the next one
     /// begins.
     offsets: Vec<i64>,
     text: String,
@@ -76,14 +76,14 @@ impl TextColumn {
         self.offsets.windows(2).map(|ends| &self.text[ends[0] as usize..ends[1] as usize])
     }
 
-    /// Returns the offsets, one more than there are texts, and all bytes. O(1).
+    /// Returns the offsets, one more than texts, and all bytes. O(1).
     pub fn into_parts(self) -> (Vec<i64>, String) {
         (self.offsets, self.text)
     }
 }
 
 impl KeyColumn {
-    /// Returns a column without keys; they will be texts if `is_text`, else numbers.
+    /// Returns a column without keys, for texts if `is_text`, else for numbers.
     pub fn new(is_text: bool) -> KeyColumn {
         if is_text { KeyColumn::Str(TextColumn::default()) } else { KeyColumn::U64(Vec::new()) }
     }
@@ -147,8 +147,8 @@ impl KeyColumn {
         (0..self.len()).filter_map(|row| self.get(row))
     }
 
-    /// Returns the keys at these rows, in their order, without rows beyond the end. O(rows, and bytes of
-    /// texts).
+    /// Returns the keys at these rows, in the order of `rows`; ignores rows beyond the end. O(rows, and bytes
+    /// of texts).
     pub fn take(&self, rows: impl Iterator<Item = usize>) -> KeyColumn {
         match self {
             KeyColumn::U64(numbers) => {

@@ -1,11 +1,12 @@
-//! Operations as the log stores them: effective, under internal ids, so that replay is deterministic.
+//! Operations as the log stores them: only effective ones, with internal ids, so that replay is
+//! deterministic.
 
 use crate::{KindId, LabelId, PropertyId, PropertyType, VertexId, VertexKeyRef};
 
 /// One effective operation of a committed transaction.
 ///
-/// A commit's operations name every change explicitly: the id given to a new vertex, and each edge that the
-/// removal of a vertex took with it. An undirected edge appears once and stands for both directions.
+/// A commit's operations contain every change explicitly: also the id given to a new vertex, and each edge
+/// that was removed with a vertex. An undirected edge occurs once, for both directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Op<'a> {
     /// `id` was given to the vertex named `key`. In a dense graph `key` is the number of `id`.
@@ -40,8 +41,8 @@ pub enum Op<'a> {
         /// The destination.
         dst: VertexId,
     },
-    /// Like [`PutEdge`](Op::PutEdge), but for an edge with a rank or with properties. Under
-    /// [`LabelId::VERTICES`], with equal ends, it stands for the properties of a vertex.
+    /// Like [`PutEdge`](Op::PutEdge), but for an edge with a rank or with properties. With the label
+    /// [`LabelId::VERTICES`] and equal ends, it sets the properties of a vertex.
     PutItem {
         /// The label of the edge.
         label: LabelId,
@@ -51,7 +52,7 @@ pub enum Op<'a> {
         dst: VertexId,
         /// The rank; 0 unless the label is `multi`.
         rank: u64,
-        /// The weight, under the default label of a weighted graph.
+        /// The weight, in the default label of a weighted graph.
         weight: Option<f64>,
         /// All properties after the operation, in the form of the log; empty for none.
         row: &'a [u8],
@@ -69,35 +70,35 @@ pub enum Op<'a> {
     },
     /// A label was defined.
     DefineLabel {
-        /// Its id.
+        /// The id of the label.
         label: LabelId,
-        /// True if its edges have ranks.
+        /// True if the label's edges have ranks.
         multi: bool,
         /// The kinds of source and destination, if the label states them.
         ends: Option<[KindId; 2]>,
-        /// Its name.
+        /// The name of the label.
         name: &'a str,
     },
     /// A kind of vertices was defined.
     DefineKind {
-        /// Its number.
+        /// The number of the kind.
         kind: KindId,
-        /// True if its keys are strings; else they are numbers.
+        /// True if the kind's keys are strings, false if they are numbers.
         text: bool,
-        /// Its name.
+        /// The name of the kind.
         name: &'a str,
     },
-    /// A property of a label, or under [`LabelId::VERTICES`] of the vertices of a kind, was defined.
+    /// A property of a label, or, with [`LabelId::VERTICES`], of the vertices of a kind, was defined.
     DefineProperty {
-        /// The label that has it.
+        /// The label whose edges have the property.
         label: LabelId,
-        /// The kind of the vertices that have it; the default one for a property of edges.
+        /// The kind whose vertices have the property; the default kind for a property of edges.
         of: KindId,
-        /// Its id.
+        /// The id of the property.
         property: PropertyId,
-        /// Its type.
+        /// The type of the property.
         kind: PropertyType,
-        /// Its name.
+        /// The name of the property.
         name: &'a str,
     },
 }

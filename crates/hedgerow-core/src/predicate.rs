@@ -18,7 +18,7 @@ pub use condition::{Condition, ValueSet};
 pub struct PropertyTest {
     /// The property.
     pub property: PropertyId,
-    /// Its type.
+    /// The type of the property.
     pub kind: PropertyType,
     /// The condition that the property's value must meet.
     pub condition: Condition,
@@ -31,7 +31,8 @@ impl PropertyTest {
         self.condition.holds(row.get(self.property))
     }
 
-    /// Clears the marks, a bit for each edge, of those edges of the columns that do not pass. O(edges).
+    /// Clears the marks of the edges that do not pass. `marks` has a bit for each edge of the columns.
+    /// O(edges).
     pub fn clear_marks(&self, columns: Option<&Columns>, marks: &mut [u64]) {
         match columns.and_then(|columns| columns.column(self.property)) {
             Some(column) => self.clear_marks_of(column, marks),
@@ -41,8 +42,8 @@ impl PropertyTest {
     }
 
     /// Clears marks like [`clear_marks`](Self::clear_marks), but takes the edges' values of one property as
-    /// `words`. Returns false, and clears nothing, if values of this type do not lie in words or if edges
-    /// without a value pass.
+    /// `words`. Returns false, and clears nothing, if values of this type are not stored as words, or if
+    /// edges without a value pass.
     pub fn clear_marks_of_words(
         &self,
         (property, kind): (PropertyId, PropertyType),
@@ -115,8 +116,8 @@ impl EdgeTest {
         matches!(self, EdgeTest::Property(test) if !test.kind.is_fixed())
     }
 
-    /// Sorts tests that must all pass, those of text and bytes last, and removes duplicates. The same tests
-    /// in any order thus become equal lists. O(n log n) for n values in the tests.
+    /// Sorts tests that must all pass, with tests of text and bytes last, and removes duplicates. So the same
+    /// tests in any order become equal lists. O(n log n) for n values in the tests.
     pub fn sort(tests: &mut Vec<EdgeTest>) {
         tests.sort_by(|a, b| {
             let key = |test: &EdgeTest| match test {
@@ -136,7 +137,7 @@ impl EdgeTest {
     }
 }
 
-/// Clears the marks of words that do not compare as wished: one loop for each comparison, so that the
+/// Clears the marks of words that do not meet the comparison, by one loop for each comparison, so that the
 /// compiler vectorizes it.
 fn clear_words<T: PartialOrd + Copy>(
     words: &[u64],
@@ -155,7 +156,7 @@ fn clear_words<T: PartialOrd + Copy>(
     }
 }
 
-/// Clears the marks of words that do not pass, and all marks beyond the last word. Reads marked words only.
+/// Clears the marks of words that do not pass, and all marks beyond the last word. Reads only marked words.
 fn keep(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
     let mut words = words.chunks(64);
     for mark in marks {

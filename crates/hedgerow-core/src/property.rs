@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub const MAX_NAME_BYTES: usize = 255;
 /// The longest value of a property, in bytes: 16 MiB.
 pub const MAX_VALUE_BYTES: usize = 16 << 20;
-/// The most properties that one label, or the vertices, can have.
+/// The most properties that one label, or the vertices, may have.
 pub const MAX_PROPERTIES: usize = 4096;
 
 /// The type of a property, fixed when it is declared or first used.
@@ -18,18 +18,18 @@ pub enum PropertyType {
     Bool = 1,
     /// A signed 64-bit number.
     I64 = 2,
-    /// An IEEE 754 number of 64 bits. NaN is a value like others and is kept bit for bit.
+    /// An IEEE 754 number of 64 bits. NaN is a value like others, and its bits are preserved.
     F64 = 3,
     /// UTF-8 text of at most [`MAX_VALUE_BYTES`].
     Utf8 = 4,
-    /// Bytes, [`MAX_VALUE_BYTES`] at most.
+    /// Bytes, at most [`MAX_VALUE_BYTES`].
     Bytes = 5,
     /// Microseconds since 1970-01-01 00:00 UTC.
     Timestamp = 6,
 }
 
 impl PropertyType {
-    /// Returns the type stored as `byte` in a file, if there is one.
+    /// Returns the type stored as `byte` in a file, if one is.
     pub fn from_byte(byte: u8) -> Option<PropertyType> {
         use PropertyType::{Bool, Bytes, F64, I64, Timestamp, Utf8};
         [Bool, I64, F64, Utf8, Bytes, Timestamp].into_iter().find(|t| *t as u8 == byte)
@@ -64,17 +64,17 @@ impl fmt::Display for PropertyType {
     }
 }
 
-/// A property among those of one label, or of the vertices, numbered from 0 in the order of declaration.
+/// The number of a property of one label, or of the vertices, counted from 0 in the order of declaration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct PropertyId(pub u16);
 
 /// A value, owned. Cloning copies a reference, not the text.
 ///
-/// Two values are equal if type and bits are: a NaN equals itself, and 0.0 differs from -0.0.
+/// Two values are equal if their types and bits are equal: a NaN equals itself, and 0.0 differs from -0.0.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// No value. A property that is set to it is removed.
+    /// No value. Setting a property to null removes it.
     Null,
     /// See [`PropertyType::Bool`].
     Bool(bool),
@@ -110,7 +110,7 @@ pub enum ValueRef<'a> {
 }
 
 impl Value {
-    /// Returns this value, borrowed.
+    /// Returns this value as a borrowed one.
     #[inline]
     pub fn as_ref(&self) -> ValueRef<'_> {
         match self {
@@ -167,7 +167,7 @@ impl ValueRef<'_> {
         }
     }
 
-    /// Returns the number that kernels use for the value as a weight: of `bool`, `i64`, `f64`, `timestamp`.
+    /// Returns the number that kernels use as a weight for a value of `bool`, `i64`, `f64` or `timestamp`.
     pub fn as_number(self) -> Option<f64> {
         match self {
             ValueRef::Bool(b) => Some(f64::from(u8::from(b))),
@@ -177,7 +177,7 @@ impl ValueRef<'_> {
         }
     }
 
-    /// Returns the type and the bits of a value of fixed width; `None` for others.
+    /// Returns the type and the bits of a value of fixed width; `None` for other values.
     #[inline]
     pub fn to_word(self) -> Option<(PropertyType, u64)> {
         match self {
@@ -189,7 +189,7 @@ impl ValueRef<'_> {
         }
     }
 
-    /// Returns the value of a type of fixed width that has these bits; null for other types.
+    /// Returns the value with these bits, of a type of fixed width; null for other types.
     #[inline]
     pub fn from_word(kind: PropertyType, word: u64) -> ValueRef<'static> {
         match kind {
@@ -201,7 +201,7 @@ impl ValueRef<'_> {
         }
     }
 
-    /// Returns the bytes of text or bytes; 0 for other values.
+    /// Returns the length in bytes of a text or of bytes; 0 for other values.
     pub fn variable_bytes(self) -> usize {
         match self {
             ValueRef::Utf8(s) => s.len(),

@@ -6,17 +6,17 @@ use smallvec::SmallVec;
 
 use crate::property::{PropertyId, PropertyType, Value, ValueRef};
 
-/// Properties with their values, as operations bring them; a single one needs no allocation.
+/// Properties with their values, as operations have them; a single property needs no allocation.
 pub type Cells = SmallVec<[(PropertyId, Value); 1]>;
 
-/// The properties of one edge or vertex: at least one, none of them null, ascending by id. A clone copies one
+/// The properties of one edge or vertex: at least one property, no nulls, ascending by id. A clone copies one
 /// value, or a reference to several.
 ///
-/// An edge without properties has no row: it costs nothing.
+/// An edge without properties has no row.
 #[derive(Clone, Debug)]
 pub struct Row(Repr);
 
-/// The form of a row. A single property, the usual case, stands in the row itself.
+/// The form of a row. A single property, the usual case, is stored in place.
 #[derive(Clone, Debug)]
 enum Repr {
     One((PropertyId, Value)),
@@ -24,15 +24,15 @@ enum Repr {
 }
 
 impl Row {
-    /// Returns the row of these cells, in any order. The last cell of a property counts, and nulls are left
-    /// out. `None` if no cell is left.
+    /// Returns the row of these cells, in any order. Of several cells of a property the last is used; nulls
+    /// are left out. `None` if no cell remains.
     pub fn new(cells: impl Into<Cells>) -> Option<Row> {
         let mut cells = cells.into();
         if cells.len() == 1 {
             return cells.pop().filter(|(_, value)| !value.is_null()).map(|cell| Row(Repr::One(cell)));
         }
         if !cells.is_sorted_by(|a, b| a.0 < b.0) {
-            // Stable, so that the last of equals stays the last.
+            // A stable sort: of several cells of a property, the last stays the last.
             cells.sort_by_key(|(id, _)| *id);
             cells.dedup_by(|later, kept| {
                 let same = later.0 == kept.0;
@@ -50,7 +50,7 @@ impl Row {
         }
     }
 
-    /// Returns `base` with the cells of `patch` laid over it; a null removes a property.
+    /// Returns `base`, in which the cells of `patch` replace or add properties; a null removes a property.
     pub fn merged(base: Option<&Row>, patch: &[(PropertyId, Value)]) -> Option<Row> {
         let mut cells: Cells = base.map_or(&[][..], Row::cells).iter().cloned().collect();
         cells.extend(patch.iter().cloned());
@@ -66,7 +66,7 @@ impl Row {
         }
     }
 
-    /// Returns the value of a property; null if it has none.
+    /// Returns the value of a property; null if the row lacks it.
     #[inline]
     pub fn get(&self, id: PropertyId) -> ValueRef<'_> {
         match &self.0 {
@@ -79,7 +79,7 @@ impl Row {
         }
     }
 
-    /// Returns the row without text and bytes, as the second copy of an undirected edge keeps it.
+    /// Returns the row without text and bytes, as the second copy of an undirected edge has it.
     pub fn fixed_only(&self) -> Option<Row> {
         let fixed = |value: &Value| value.property_type().is_some_and(PropertyType::is_fixed);
         if self.cells().iter().all(|(_, value)| fixed(value)) {
@@ -88,7 +88,7 @@ impl Row {
         Row::new(self.cells().iter().filter(|(_, value)| fixed(value)).cloned().collect::<Cells>())
     }
 
-    /// Returns the bytes that the row holds on the heap; counts shared values in full.
+    /// Returns the bytes of the row on the heap; shared values are counted in full.
     pub fn bytes(&self) -> usize {
         let own = match &self.0 {
             Repr::One(_) => 0,

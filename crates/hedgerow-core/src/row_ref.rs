@@ -4,7 +4,7 @@ use crate::column::Columns;
 use crate::property::{PropertyId, PropertyType, Value, ValueRef};
 use crate::row::{Cells, Row};
 
-/// The properties of one edge without a copy: in columns, in a row of a delta, or absent.
+/// The properties of one edge without a copy: in columns, in a row of a delta, or none.
 #[derive(Clone, Copy, Debug)]
 pub enum RowRef<'a> {
     /// No property has a value.
@@ -13,15 +13,15 @@ pub enum RowRef<'a> {
     Columns(&'a Columns, usize),
     /// A row.
     Row(&'a Row),
-    /// The values of fixed width of a row: without text and bytes.
+    /// The values of a row that have fixed width, without text and bytes.
     Fixed(&'a Row),
     /// The values of fixed width of edge number `.1` of the columns.
     FixedColumns(&'a Columns, usize),
-    /// One property: its type, and the bits of its value of fixed width.
+    /// A single property: its id, its type, and the bits of its value of fixed width.
     Word(PropertyId, PropertyType, u64),
 }
 
-/// Returns the value if it has a fixed width; null for others.
+/// Returns the value if it has a fixed width, else null.
 #[inline]
 fn fixed(value: ValueRef<'_>) -> ValueRef<'_> {
     match value {
@@ -54,8 +54,8 @@ impl<'a> RowRef<'a> {
         }
     }
 
-    /// Returns the same properties by value if there is one of fixed width, so that a later reader need not
-    /// access the row.
+    /// Returns the same properties. A single one of fixed width is returned by value, so that a later reader
+    /// need not access the row.
     #[inline]
     pub fn by_value(self) -> RowRef<'a> {
         let only = match self {
@@ -95,7 +95,7 @@ impl<'a> RowRef<'a> {
         }
     }
 
-    /// Returns the value of a property; null if it has none.
+    /// Returns the value of a property; null if the edge lacks it.
     #[inline]
     pub fn get(self, id: PropertyId) -> ValueRef<'a> {
         match self {
@@ -109,7 +109,7 @@ impl<'a> RowRef<'a> {
         }
     }
 
-    /// Returns an owned row; `None` if no property has a value. Copies text and bytes out of columns.
+    /// Returns an owned row; `None` if no property has a value. Copies text and bytes from columns.
     pub fn to_row(self) -> Option<Row> {
         match self {
             RowRef::Empty => None,

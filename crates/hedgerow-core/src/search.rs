@@ -3,17 +3,17 @@
 use crate::id::VertexId;
 use crate::simd;
 
-/// The length of lists up to which a search halves alone: four cache lines.
+/// The length of lists up to which a search is a plain bisection: four cache lines.
 const SHORT: usize = 64;
 /// The number of vertices in a cache line.
 const LINE: usize = 16;
-/// The number of elements that [`lower_bound_soon`] compares before it halves.
+/// The number of elements that [`lower_bound_soon`] compares before it bisects.
 const SOON: usize = 128;
 
-/// A guess at the place of a vertex in a sorted list: the place that it has if the list is spread evenly over
-/// the ids. The guess is good for graphs without local structure, whose lists are too long for caches. A
-/// wrong guess costs a gallop (interpolation search: Perl, Itai, Avni, "Interpolation search, a log log n
-/// search", 1978).
+/// A guess of the position of a vertex in a sorted list, as if the list were spread evenly over the ids. The
+/// guess is good for graphs without local structure, whose lists are too long for caches. After a wrong guess
+/// the search gallops (interpolation search: Perl, Itai, Avni, "Interpolation search, a log log n search",
+/// 1978).
 #[derive(Clone, Copy, Debug)]
 pub struct InterpolationHint {
     /// 2^48 over the number of ids.
@@ -22,7 +22,7 @@ pub struct InterpolationHint {
 }
 
 impl InterpolationHint {
-    /// The hint if nothing is known of the ids.
+    /// The hint if nothing is known about the ids.
     pub const UNKNOWN: InterpolationHint = InterpolationHint { inverse: 0, bound: 0 };
 
     /// Returns the hint for lists over the ids `0..bound`.
@@ -31,7 +31,7 @@ impl InterpolationHint {
         InterpolationHint { inverse: (1 << 48) / u64::from(bound.max(1)), bound }
     }
 
-    /// Returns the likely place of `dst` in a list of `len` elements, at most `len`.
+    /// Returns the likely position of `dst` in a list of `len` elements, at most `len`.
     #[inline]
     pub fn place(self, len: usize, dst: VertexId) -> usize {
         if dst.0 >= self.bound {
@@ -42,8 +42,8 @@ impl InterpolationHint {
         (share.wrapping_mul(len as u64) >> 32) as usize
     }
 
-    /// Returns the number of elements of `list`, which ascends, that are less than `dst`. Searches outwards
-    /// from the likely place. O(log distance from there), at most O(log length).
+    /// Returns the number of elements of the ascending `list` that are less than `dst`. Searches outwards
+    /// from the likely position. O(log distance from it), at most O(log length).
     #[inline]
     pub fn lower_bound(self, list: &[VertexId], dst: VertexId) -> usize {
         if list.len() <= SHORT || self.bound == 0 {
@@ -52,15 +52,15 @@ impl InterpolationHint {
         lower_bound_near(list, self.place(list.len(), dst), dst)
     }
 
-    /// Returns the place of `dst` in `list`, which ascends; `None` if it is absent. O(log length).
+    /// Returns the position of `dst` in the ascending `list`; `None` if it is absent. O(log length).
     #[inline]
     pub fn find(self, list: &[VertexId], dst: VertexId) -> Option<usize> {
         let at = self.lower_bound(list, dst);
         (list.get(at) == Some(&dst)).then_some(at)
     }
 
-    /// Starts loading the memory that a search for `dst` in `list` reads first: all of a short list, the
-    /// surroundings of the likely place in a long one.
+    /// Starts loading the memory that a search for `dst` in `list` reads first: all of a short list, or the
+    /// surroundings of the likely position in a long one.
     #[inline]
     pub fn prefetch(self, list: &[VertexId], dst: VertexId) {
         if list.len() <= SHORT {
@@ -72,10 +72,10 @@ impl InterpolationHint {
     }
 }
 
-/// Returns the number of elements of `list`, which ascends, that are less than `dst`, which likely stands
-/// near `likely` (at most the length). Gallops from there with a first step of a cache line (Bentley and Yao,
-/// "An almost optimal algorithm for unbounded searching", 1976). The processor guesses that each step is not
-/// the last, and loads the line of the next step meanwhile; halving waits for each load. O(log distance).
+/// Returns the number of elements of the ascending `list` that are less than `dst`. `likely` is the likely
+/// result, at most the length. Gallops from it with a first step of a cache line (Bentley and Yao, "An almost
+/// optimal algorithm for unbounded searching", 1976). The processor predicts that each step is not the last,
+/// and loads the line of the next step early; bisection waits for each load. O(log distance).
 #[inline]
 pub fn lower_bound_near(list: &[VertexId], likely: usize, dst: VertexId) -> usize {
     let mut step = LINE;
@@ -95,8 +95,9 @@ pub fn lower_bound_near(list: &[VertexId], likely: usize, dst: VertexId) -> usiz
     low + list[low..high].partition_point(|&x| x < dst)
 }
 
-/// Returns the number of elements of `list`, which ascends, that are less than `dst`, which likely stands
-/// among the first [`SOON`]. Compares these many at a time, and halves the others. O(log length).
+/// Returns the number of elements of the ascending `list` that are less than `dst`; the result is likely
+/// below [`SOON`]. Compares the first [`SOON`] elements, many at a time, then bisects the others. O(log
+/// length).
 #[inline]
 pub fn lower_bound_soon(list: &[VertexId], dst: VertexId) -> usize {
     match list.get(SOON - 1) {

@@ -9,21 +9,21 @@ mod sets;
 pub use marks::{clear, copy_marked, marks_before};
 pub use sets::{and_count, intersect_count};
 
-/// Starts loading the cache line at `address`, which need not be valid: a hint that never faults. Does
-/// nothing on targets without such an instruction.
+/// Starts loading the cache line at `address`. The address need not be valid, because the hint never faults.
+/// Does nothing on targets without such an instruction.
 #[inline(always)]
 pub fn prefetch<T: ?Sized>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing as far as the program can tell, and does not fault on any address.
+        // SAFETY: a prefetch has no effect that the program can observe, and does not fault on any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
 }
 
-/// Starts loading the cache lines of `slice`: the first `lines`, and the last.
+/// Starts loading the cache lines of `slice`: the first `lines` lines, and the last one.
 #[inline]
 pub fn prefetch_slice<T>(slice: &[T], lines: usize) {
     let per_line = (64 / size_of::<T>().max(1)).max(1);
@@ -33,9 +33,10 @@ pub fn prefetch_slice<T>(slice: &[T], lines: usize) {
     }
 }
 
-/// Calls `f` with the index of every byte of `bytes` whose low six bits equal those of `needle`, ascending.
+/// Calls `f` with the index of every byte of `bytes` whose low six bits equal the low six bits of `needle`,
+/// ascending.
 ///
-/// A delta keeps the local source of an entry in the low six bits and its operation in the upper two. Point
+/// A delta stores the local source of an entry in the low six bits and its operation in the upper two. Point
 /// reads and a writer's duplicate check filter these bytes. Cost: one comparison per 16 bytes.
 #[inline]
 pub fn for_each_low6(bytes: &[u8], needle: u8, mut f: impl FnMut(usize)) {
@@ -56,16 +57,16 @@ pub fn for_each_low6(bytes: &[u8], needle: u8, mut f: impl FnMut(usize)) {
     }
 }
 
-/// The number of bytes that are counted side by side.
+/// The number of bytes that are counted in parallel.
 const LANES: usize = 16;
 
-/// Returns how many of `bytes` equal `plus`, less those that equal `minus`. The compiler vectorizes it: one
-/// step per sixteen bytes, and no branch on a byte.
+/// Returns how many of `bytes` equal `plus`, minus how many equal `minus`. The compiler vectorizes the loop:
+/// one step per sixteen bytes, without a branch per byte.
 #[inline]
 pub fn count_difference(bytes: &[u8], plus: u8, minus: u8) -> isize {
     let difference = |&byte: &u8| i8::from(byte == plus) - i8::from(byte == minus);
     let mut sum = 0;
-    // A lane of signed bytes holds 127 steps without overflow.
+    // A signed byte counts 127 steps without overflow.
     for stretch in bytes.chunks(LANES * 127) {
         let mut lanes = [0i8; LANES];
         let (steps, rest) = stretch.as_chunks::<LANES>();
@@ -90,7 +91,7 @@ fn sum_of_lanes(lanes: [i8; LANES]) -> isize {
     let loaded = unsafe { _mm_loadu_si128(lanes.as_ptr().cast::<__m128i>()) };
     // SAFETY: SSE2 is part of x86-64; these intrinsics touch no memory.
     let halves = unsafe {
-        // The instruction adds unsigned bytes by eight, so each is raised by 128.
+        // The instruction sums eight unsigned bytes each, so 128 is added to each byte.
         let raised = _mm_xor_si128(loaded, _mm_set1_epi8(i8::MIN));
         let sums = _mm_sad_epu8(raised, _mm_setzero_si128());
         [_mm_cvtsi128_si64(sums), _mm_cvtsi128_si64(_mm_unpackhi_epi64(sums, sums))]
@@ -105,18 +106,18 @@ fn sum_of_lanes(lanes: [i8; LANES]) -> isize {
     lanes.into_iter().map(isize::from).sum()
 }
 
-/// Returns the number of elements of `list`, which ascends, that are less than `bound`. Counts by sixteen
-/// from the beginning. O(that number), for callers that read these elements anyway.
+/// Returns the number of elements of the ascending `list` that are less than `bound`. Compares sixteen at a
+/// time from the beginning. O(result), for callers that read these elements anyway.
 #[inline]
 pub fn count_below(list: &[VertexId], bound: VertexId) -> usize {
     let (steps, rest) = list.as_chunks::<LANES>();
     let whole = steps.iter().take_while(|step| step[LANES - 1] < bound).count();
     let step = steps.get(whole).map_or(rest, |step| &step[..]);
-    // Compares all at once: no branch to mispredict.
+    // Compares all of them, without a branch to mispredict.
     whole * LANES + step.iter().map(|&v| usize::from(v < bound)).sum::<usize>()
 }
 
-/// Returns a mask of the bytes of `chunk` whose low six bits equal those of `needle`.
+/// Returns a mask of the bytes of `chunk` whose low six bits equal the low six bits of `needle`.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn match_low6_16(chunk: &[u8; 16], needle: u8) -> u32 {
@@ -133,7 +134,7 @@ fn match_low6_16(chunk: &[u8; 16], needle: u8) -> u32 {
     }
 }
 
-/// Returns a mask of the bytes of `chunk` whose low six bits equal those of `needle`.
+/// Returns a mask of the bytes of `chunk` whose low six bits equal the low six bits of `needle`.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn match_low6_16(chunk: &[u8; 16], needle: u8) -> u32 {

@@ -1,15 +1,15 @@
-//! Spans of free memory pages, for an allocator that maps each large block on its own: it keeps them for
-//! reuse, in place of a return to the system.
+//! Spans of free memory pages, for an allocator that maps each large block separately. It keeps them for
+//! reuse instead of returning them to the system.
 //!
-//! A slot holds a whole span in one word, and every change is one exchange of such a word. So there is no
-//! lock: a process may call an allocator in every state, also in a child that was forked while another thread
-//! ran this code.
+//! A slot has a whole span in one word, and every change is one exchange of such a word. So no lock is
+//! needed: an allocator may be called in any state, also in a child that was forked while another thread ran
+//! this code.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// The bits of a number of pages; the number of the first page stands above them.
+/// The bits for the number of pages in a word; the number of the first page is in the bits above.
 const BITS: u32 = 28;
-/// The most spans there can be.
+/// The most spans that can be stored.
 const SLOTS: usize = 256;
 
 /// Consecutive pages.
@@ -22,7 +22,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns the word of the span for a slot; `None` if the span does not fit one.
+    /// Returns the word for a slot; `None` if the span does not fit in a word.
     fn word(self) -> Option<u64> {
         let fits = self.pages > 0 && self.pages < 1 << BITS && self.first < 1 << (u64::BITS - BITS);
         fits.then_some((self.first as u64) << BITS | self.pages as u64)
@@ -33,7 +33,7 @@ impl Span {
         (word != 0).then_some(span)
     }
 
-    /// Returns both as one span, if one ends where the other begins.
+    /// Returns both as one span, if they are adjacent.
     fn joined(self, other: Span) -> Option<Span> {
         let pages = self.pages + other.pages;
         match (self.first + self.pages == other.first, other.first + other.pages == self.first) {
@@ -48,7 +48,7 @@ impl Span {
 pub struct Spans {
     /// The words of spans; zero in an empty slot.
     slots: [AtomicU64; SLOTS],
-    /// The number of pages that are here, or about to be.
+    /// The number of pages that are stored, or are about to be.
     pages: AtomicUsize,
     most: usize,
 }
@@ -59,8 +59,8 @@ impl Spans {
         Spans { slots: [const { AtomicU64::new(0) }; SLOTS], pages: AtomicUsize::new(0), most }
     }
 
-    /// Takes `pages` pages, out of the smallest span that has them, and returns the number of the first. They
-    /// belong to the caller from now on. Cost: a pass over the slots.
+    /// Takes `pages` pages from the smallest span that has them, and returns the number of the first page.
+    /// From now on they belong to the caller. Cost: a pass over the slots.
     pub fn take(&self, pages: usize) -> Option<usize> {
         if pages == 0 || self.pages.load(Ordering::Relaxed) < pages {
             return None;
@@ -73,7 +73,7 @@ impl Spans {
             let (slot, word, span) = found.min_by_key(|(_, _, span)| span.pages)?;
             let rest = Span { first: span.first + pages, pages: span.pages - pages };
             let left = rest.word().unwrap_or(0);
-            // Acquires: the former owner's accesses to the pages come before those of the caller.
+            // Acquires: the former owner's accesses to the pages happen before the caller's accesses.
             if slot.compare_exchange(word, left, Ordering::Acquire, Ordering::Relaxed).is_ok() {
                 self.pages.fetch_sub(pages, Ordering::Relaxed);
                 return Some(span.first);
@@ -81,10 +81,11 @@ impl Spans {
         }
     }
 
-    /// Keeps pages that the caller needs no longer, joined to adjacent spans. Cost: passes over the slots.
+    /// Stores pages that the caller does not need any more, joined to adjacent spans. Cost: passes over the
+    /// slots.
     ///
-    /// # Errors
-    /// The span does not fit: the pages stay the caller's, with those of spans that they were joined to.
+    /// # Errors The span does not fit: the pages belong to the caller, with the adjacent spans that were
+    /// joined to them.
     pub fn put(&self, span: Span) -> Result<(), Span> {
         let before = self.pages.fetch_add(span.pages, Ordering::Relaxed);
         let has_room = before.checked_add(span.pages).is_some_and(|sum| sum <= self.most);
@@ -103,7 +104,7 @@ impl Spans {
         Err(whole)
     }
 
-    /// Takes an adjacent span out of its slot and joins both; false if there is none.
+    /// Removes an adjacent span from its slot and joins both; false if no slot has one.
     fn join_neighbor(&self, whole: &mut Span) -> bool {
         self.slots.iter().any(|slot| {
             let word = slot.load(Ordering::Relaxed);
@@ -117,7 +118,7 @@ impl Spans {
         })
     }
 
-    /// Takes all spans, one after the other.
+    /// Takes all spans, one after another.
     pub fn drain(&self) -> impl Iterator<Item = Span> {
         self.slots.iter().filter_map(|slot| {
             let span = Span::of(slot.swap(0, Ordering::Acquire))?;

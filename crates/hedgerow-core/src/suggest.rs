@@ -3,7 +3,7 @@
 /// The most names that a message suggests.
 const MOST: usize = 3;
 
-/// Returns the part of a message about an unknown name that lists near names, or else all names.
+/// Returns the text for a message about an unknown name that lists near names, or all names if none is near.
 pub fn instead(found: &str, known: &[&str], plural: &str) -> String {
     let near = did_you_mean(found, known);
     if !near.is_empty() {
@@ -15,7 +15,7 @@ pub fn instead(found: &str, known: &[&str], plural: &str) -> String {
     }
 }
 
-/// Returns the part of a message about an unknown name that lists near names; empty if there is none.
+/// Returns the text for a message about an unknown name that lists near names; empty if none is near.
 pub fn did_you_mean(found: &str, known: &[&str]) -> String {
     match quoted(&near(found, known), " or ") {
         near if near.is_empty() => near,
@@ -48,11 +48,11 @@ fn near<'a>(found: &str, known: &[&'a str]) -> Vec<&'a str> {
     near.into_iter().map(|(_, name)| name).take(MOST).collect()
 }
 
-/// Returns the number of letters that must be changed, inserted, left out or exchanged with the next one to
-/// make one text of the other.
+/// Returns the number of letters that must be changed, inserted, removed or swapped with the next one to turn
+/// one text into the other.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    // Names have at most 255 bytes; a longer one is near to none.
+    // Names have at most 255 bytes; a longer name is near to none.
     if a.len().max(b.len()) > 255 {
         return usize::MAX;
     }

@@ -1,7 +1,7 @@
-//! Atomics, locks and the shared-pointer cell behind one switch, so that the checked protocols are the ones
-//! that run. They are real ones, or those of the model checker under the feature `loom`, or those of the
-//! controlled scheduler under `shuttle`. The model checker explores small protocols under weak memory,
-//! exhaustively. The scheduler explores whole transactions under sequential consistency, at random.
+//! Atomics, locks and the shared-pointer cell behind one switch, so that the code that runs is the code that
+//! is checked. They are the real ones, with the feature `loom` the model checker's, and with `shuttle` the
+//! controlled scheduler's. The model checker explores small protocols under weak memory, exhaustively. The
+//! scheduler explores whole transactions under sequential consistency, at random.
 
 use std::sync::Arc;
 
@@ -46,23 +46,22 @@ pub use parking_lot::{Condvar, Mutex, MutexGuard};
 #[cfg(feature = "loom")]
 pub use model::{Condvar, Mutex, MutexGuard};
 
-/// Lets another thread run; for loops that wait for one.
+/// Lets another thread run, in a loop that waits for one.
 #[cfg(not(feature = "model-checking"))]
 pub fn yield_now() {
     std::thread::yield_now();
 }
 
-/// Lets another thread run; for loops that wait for one.
+/// Lets another thread run, in a loop that waits for one.
 #[cfg(feature = "loom")]
 pub fn yield_now() {
     loom::thread::yield_now();
 }
 
-/// A cell that holds an `Option<Arc<T>>`, read without locks and replaced atomically.
+/// A cell with an `Option<Arc<T>>`, read without locks and replaced atomically.
 ///
-/// A load yields a protected pointer: its target stays alive until the guard is dropped, even if the cell is
-/// overwritten meanwhile. Loads are lock-free; under the model checker a small lock stands in for the
-/// library.
+/// A load returns a protected pointer: its target stays alive until the guard is dropped, even if the cell is
+/// overwritten meanwhile. Loads are lock-free; under the model checker a small lock replaces the library.
 pub struct ArcCell<T> {
     #[cfg(not(feature = "loom"))]
     inner: arc_swap::ArcSwapOption<T>,
@@ -79,7 +78,7 @@ pub type ArcGuard<T> = arc_swap::Guard<Option<Arc<T>>>;
 pub type ArcGuard<T> = Box<Option<Arc<T>>>;
 
 impl<T> ArcCell<T> {
-    /// Returns a cell that holds `value`.
+    /// Returns a cell with `value`.
     pub fn new(value: Option<Arc<T>>) -> Self {
         #[cfg(not(feature = "loom"))]
         let inner = arc_swap::ArcSwapOption::new(value);
@@ -88,8 +87,8 @@ impl<T> ArcCell<T> {
         ArcCell { inner }
     }
 
-    /// Returns the current value, protected while the guard lives. Keep guards short: one operation, not one
-    /// analysis.
+    /// Returns the current value, protected until the guard is dropped. Keep a guard for one operation, not
+    /// for a whole analysis.
     #[inline]
     pub fn load(&self) -> ArcGuard<T> {
         #[cfg(not(feature = "loom"))]
@@ -130,15 +129,15 @@ mod model {
 
     use super::{AtomicBool, Ordering};
 
-    /// A lock. The checker's own `try_lock` blocks if another thread gets the lock first, which no real one
-    /// does. So a flag decides which thread holds the lock; the checker's lock inside only carries the value
-    /// and the condition variables.
+    /// A lock. The checker's own `try_lock` blocks if another thread gets the lock first, unlike a real one.
+    /// So a flag decides which thread holds the lock; the checker's inner lock is only for the value and the
+    /// condition variables.
     pub struct Mutex<T> {
         held: AtomicBool,
         inner: loom::sync::Mutex<T>,
     }
 
-    /// A held lock. The inner guard is absent only inside [`Condvar::wait`] and while it is dropped.
+    /// A held lock. The inner guard is `None` only inside [`Condvar::wait`] and during the drop.
     pub struct MutexGuard<'a, T> {
         lock: &'a Mutex<T>,
         inner: Option<loom::sync::MutexGuard<'a, T>>,
@@ -218,7 +217,7 @@ mod model {
         /// Waits for a notification; releases the lock meanwhile.
         pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
             let inner = guard.inner.take().expect("held");
-            // A notifier that gets the flag now still waits for the inner lock, which `wait` releases
+            // A notifier that takes the flag now still has to wait for the inner lock, which `wait` releases
             // atomically.
             guard.lock.held.store(false, Ordering::Release);
             drop(self.0.wait(inner).unwrap_or_else(std::sync::PoisonError::into_inner));

@@ -10,7 +10,7 @@ pub struct Timestamp(pub u64);
 impl Timestamp {
     /// The timestamp before every commit.
     pub const ZERO: Timestamp = Timestamp(0);
-    /// The timestamp after every commit: the end timestamp of a version that has not ended.
+    /// The timestamp after every commit: the end timestamp of a version that was not replaced.
     pub const INFINITY: Timestamp = Timestamp(u64::MAX);
 
     /// Returns the next timestamp.

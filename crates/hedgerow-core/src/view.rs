@@ -13,7 +13,7 @@ pub use edges::for_each_contained;
 pub use neighbors::{Neighbors, SortedNeighbors};
 pub use weighted::{WeightedNeighbors, WeightedTopology};
 
-/// A direction along an edge or against it.
+/// The direction of a read: along edges or against them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Direction {
@@ -25,53 +25,52 @@ pub enum Direction {
 
 /// A fixed graph over the dense domain `0..vertex_bound()`.
 ///
-/// The domain can have holes: ids without a vertex. [`contains`](Topology::contains) tells them; they have no
-/// edges, and they are not counted. Implementations are snapshots: nothing changes while a kernel runs. Any
-/// thread may call any method, and no method takes a lock. A method that returns no
+/// The domain can have holes: ids without a vertex. [`contains`](Topology::contains) is false for them; they
+/// have no edges, and they are not counted. Implementations are snapshots: nothing changes while a kernel
+/// runs. Any thread may call any method, and no method takes a lock. A method that returns no
 /// [`Error`](Topology::Error) is O(1) and works in memory.
 ///
-/// A function of the caller receives neighbours in *runs*: slices that together are the list of a vertex, and
-/// that exist while the function runs. So the list may be a slice that lives as long as the graph
-/// ([`Resident`]), a part of a tree, or unpacked from a page that was read for it.
+/// A function of the caller receives neighbours in *runs*: slices that together are the list of a vertex.
+/// They are valid while the function runs. So the list may be a slice that is valid while the graph exists
+/// ([`Resident`]), a part of a tree, or unpacked from a page that was just read.
 pub trait Topology: Sync {
-    /// The error of a read of neighbours: [`Infallible`] if all are in memory.
+    /// The error of a read of neighbours: [`Infallible`] if all lists are in memory.
     type Error: std::error::Error + Send + Sync + 'static;
-    /// The number of vertices of a frontier that one call should visit. It is low if lists are in memory, so
-    /// that threads share a frontier evenly. It is high if pages are read for lists: then kernels sort the
-    /// frontier too, so that a call meets few pages.
+    /// The number of vertices of a frontier that one call should visit. If lists are in memory it is low, so
+    /// that threads share a frontier evenly. If lists are read from pages it is high, and kernels also sort
+    /// the frontier, so that a call reads few pages.
     const VISITED_TOGETHER: usize = 64;
-    /// One subgraph in one direction, looked up once for all its vertices.
+    /// The lists of one subgraph in one direction, looked up once for all its vertices.
     type Block<'a>: Block
     where
         Self: 'a;
 
-    /// Returns one more than the largest id that can be live.
+    /// Returns the largest id that can be live, plus one.
     fn vertex_bound(&self) -> usize;
     /// Returns the number of live vertices.
     fn vertex_count(&self) -> usize;
-    /// Returns the number of edges: directed edges of a directed graph, undirected ones of an undirected
+    /// Returns the number of edges: directed edges of a directed graph, undirected edges of an undirected
     /// graph.
     fn edge_count(&self) -> u64;
-    /// True if edges have a direction; if not, both directions give the same neighbours.
+    /// True if edges have a direction; if not, both directions have the same neighbours.
     fn is_directed(&self) -> bool;
-    /// True if neighbours in `direction` have lists of their own. If not, a kernel finds them by a read of
-    /// all lists of the other direction, and does so where it can.
+    /// True if the lists in `direction` are stored. If not, a kernel finds these neighbours by reading all
+    /// lists of the other direction, if it can.
     #[inline]
     fn is_stored(&self, _direction: Direction) -> bool {
         true
     }
     /// True if `v` is a live vertex.
     fn contains(&self, v: VertexId) -> bool;
-    /// Returns about the number of neighbours of `v` in `direction`, without reading them: for estimates of
-    /// work. In memory it is exact for a vertex without corrections; else it may be a mean over many
-    /// vertices.
+    /// Estimates the number of neighbours of `v` in `direction` without reading them, for estimates of work.
+    /// In memory it is exact for a vertex without corrections. Otherwise it may be the mean of many vertices.
     fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize;
 
-    /// Calls `f` with each subgraph of a range, ascending, those without edges among them, until it breaks.
-    /// The way to read all vertices: it reads pages in their order, ahead of `f`.
+    /// Calls `f` with each subgraph of a range, ascending, also with those without edges, until `f` breaks.
+    /// For reading all vertices: it reads pages in their order, ahead of `f`.
     ///
     /// # Errors
-    /// If a subgraph cannot be read; `f` had those before it.
+    /// If a subgraph cannot be read; `f` was called for the subgraphs before it.
     fn scan(
         &self,
         subgraphs: Range<SubgraphId>,
@@ -79,13 +78,13 @@ pub trait Topology: Sync {
         f: impl FnMut(SubgraphId, Self::Block<'_>) -> ControlFlow<()>,
     ) -> Result<(), Self::Error>;
 
-    /// Calls `f` with the runs of neighbours of each vertex in `frontier`. The runs of one vertex come one
-    /// after another: at least one, which may be empty. The way to read some vertices. It may take several
-    /// vertices from `frontier` before `f` has the first, and `f` may have them in another order, so that
+    /// Calls `f` with the runs of neighbours of each vertex in `frontier`. The runs of one vertex are passed
+    /// one after another: at least one, which may be empty. For reading some vertices. It may take several
+    /// vertices from `frontier` before the first call of `f`, and may call `f` in another order, so that
     /// pages are read together.
     ///
     /// # Errors
-    /// If neighbours cannot be read; `f` had those of some vertices, or a part of them.
+    /// If neighbours cannot be read; `f` was called for some vertices, perhaps with some of their runs.
     fn visit(
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
@@ -93,11 +92,11 @@ pub trait Topology: Sync {
         f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Self::Error>;
 
-    /// Starts loading the place of the list of `v`: a hint that its neighbours will be visited soon.
+    /// Starts loading the data that locates the list of `v`: a hint that its neighbours will be visited soon.
     #[inline]
     fn prefetch_place(&self, _v: VertexId, _direction: Direction) {}
     /// Starts loading the record of the list's corrections: the step after
-    /// [`prefetch_place`](Self::prefetch_place) for readers of a part of the list.
+    /// [`prefetch_place`](Self::prefetch_place) for readers of some of the list.
     #[inline]
     fn prefetch_corrections(&self, _v: VertexId, _direction: Direction) {}
     /// Starts loading the list and the record of its corrections: the step after
@@ -110,8 +109,7 @@ pub trait Topology: Sync {
     fn prefetch_added(&self, _v: VertexId, _direction: Direction) {}
 }
 
-/// A [`Topology`] in memory that hands out lists for as long as it lives: for kernels that look at two lists
-/// at a time.
+/// A [`Topology`] in memory whose lists are valid while it exists, for kernels that read two lists at a time.
 pub trait Resident: Topology<Error = Infallible> {
     /// Returns the neighbours of `v` in `direction`; empty for an id without a vertex. O(1).
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_>;
@@ -128,23 +126,23 @@ pub trait Block: Copy {
     /// Returns the number of neighbours of the vertex at `local`.
     fn degree(&self, local: LocalVertex) -> usize;
 
-    /// Calls `f` with the runs of neighbours of the vertex at `local`, until it breaks.
+    /// Calls `f` with the runs of neighbours of the vertex at `local`, until `f` breaks.
     fn for_each_run(
         &self,
         local: LocalVertex,
         f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
     ) -> ControlFlow<()>;
 
-    /// Returns the first run of the vertex, if no look for the others is needed to find it. For searches that
-    /// usually end early.
+    /// Returns the first run of the vertex, if it can be found without the others. For searches that usually
+    /// end early.
     #[inline]
     fn main(&self, _local: LocalVertex) -> Option<&[VertexId]> {
         None
     }
 
     /// True if [`main`](Self::main) and [`for_each_added`](Self::for_each_added) together give all neighbours
-    /// of the block. If so, loops over whole blocks can take the added neighbours apart, without a check for
-    /// each vertex. A graph that never has corrections is additive and adds none.
+    /// of the block. If so, loops over whole blocks can read the added neighbours separately, without a check
+    /// for each vertex. A graph that never has corrections is additive and adds no neighbours.
     #[inline]
     fn is_additive(&self) -> bool {
         false
@@ -156,7 +154,7 @@ pub trait Block: Copy {
     fn for_each_added(&self, _f: impl FnMut(LocalVertex, VertexId)) {}
 }
 
-/// The list block of a [`Resident`] graph without a look-up per subgraph: it asks the graph for each vertex.
+/// The list block of a [`Resident`] graph without a look-up per subgraph: it reads each list from the graph.
 #[derive(Debug)]
 pub struct ByVertex<'a, G> {
     graph: &'a G,
@@ -196,7 +194,7 @@ impl<G: Resident> Block for ByVertex<'_, G> {
     }
 }
 
-/// Calls `f` with each of these subgraphs and its list block, until it breaks: an implementation of
+/// Calls `f` with each of these subgraphs and its list block, until `f` breaks: an implementation of
 /// [`Topology::scan`] for blocks in memory.
 #[inline]
 pub fn scan_blocks<B>(

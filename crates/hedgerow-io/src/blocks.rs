@@ -14,8 +14,8 @@ pub fn are_blocks(memory: &[u8], offset: u64) -> bool {
         && memory.as_ptr().align_offset(BLOCK_BYTES) == 0
 }
 
-/// Bytes that begin at a multiple of [`BLOCK_BYTES`] in memory and fill whole blocks. A later filling reuses
-/// the memory.
+/// Bytes that fill whole blocks and begin at a multiple of [`BLOCK_BYTES`] in memory. The memory is reused
+/// when the buffer is filled again.
 #[derive(Debug, Default)]
 pub struct BlockBuffer {
     memory: Vec<u8>,
@@ -24,7 +24,7 @@ pub struct BlockBuffer {
 }
 
 impl BlockBuffer {
-    /// Copies `parts`, one after the other, and pads them with zeros to a full block. O(bytes).
+    /// Copies `parts` one after another into the buffer, and pads them with zeros to a full block. O(bytes).
     pub fn fill<'a>(&mut self, parts: impl Iterator<Item = &'a [u8]> + Clone) {
         let bytes: usize = parts.clone().map(<[u8]>::len).sum();
         let mut rest = self.room(bytes.div_ceil(BLOCK_BYTES));
@@ -42,26 +42,27 @@ impl BlockBuffer {
         self.fill(std::iter::repeat_n(&ZEROS[..], blocks));
     }
 
-    /// Makes room for `blocks` blocks, to read into: they hold older content, or zeros.
+    /// Makes room for `blocks` blocks for a read. They contain older data, or zeros.
     pub fn room(&mut self, blocks: usize) -> &mut [u8] {
         self.len = blocks * BLOCK_BYTES;
         if self.memory.len() < self.len + BLOCK_BYTES {
             self.memory = vec![0; self.len + BLOCK_BYTES];
         }
-        // Only const evaluation finds no such offset; then the check of the file refuses the memory.
+        // The offset is missing only in const evaluation. Then the file refuses the memory, as it is not
+        // aligned.
         self.begin = self.memory.as_ptr().align_offset(BLOCK_BYTES).min(BLOCK_BYTES);
         &mut self.memory[self.begin..self.begin + self.len]
     }
 
-    /// Returns the most bytes of a buffer that reads `bytes` bytes at any place of a file, for callers that
-    /// charge the memory before the read.
+    /// Returns the most bytes of a buffer that reads `bytes` bytes at any position of a file, for callers
+    /// that charge the memory before the read.
     pub const fn memory_for(bytes: usize) -> usize {
-        // Two blocks for the ends, which the reader needs only in part, and one for the alignment of the
+        // Adds two blocks for the ends, which the reader needs only in part, and one for the alignment of the
         // memory.
         bytes.saturating_add(3 * BLOCK_BYTES)
     }
 
-    /// Returns the bytes of memory that the buffer holds.
+    /// Returns the bytes of memory of the buffer.
     pub fn bytes(&self) -> usize {
         self.memory.capacity()
     }
@@ -80,7 +81,7 @@ pub struct FilledBuffer {
 }
 
 impl FilledBuffer {
-    /// Makes the result with the bytes `wanted` of the blocks of `buffer`.
+    /// Makes the result from the bytes in the range `wanted` of `buffer`.
     pub(crate) fn new(buffer: BlockBuffer, wanted: Range<usize>) -> FilledBuffer {
         FilledBuffer { buffer, wanted }
     }

@@ -1,4 +1,4 @@
-//! Checksums: XXH3 with 64 bits for headers, records and blocks, with 128 bits for whole files. They find
+//! Checksums: XXH3 with 64 bits for headers, records and blocks, with 128 bits for whole files. They detect
 //! accidents, not forgery: a program that can write a file can also write its checksum.
 
 use std::fmt;
@@ -17,7 +17,7 @@ pub fn checksum128(bytes: &[u8]) -> u128 {
     xxh3::xxh3_128(bytes)
 }
 
-/// A checksum over parts that come one after another; equal to the checksum of their concatenation.
+/// A checksum over bytes that are added in steps. It is equal to the checksum of their concatenation.
 #[derive(Clone, Default)]
 pub struct Checksum {
     state: Box<xxh3::Xxh3>,

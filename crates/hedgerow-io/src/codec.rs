@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{needed} bytes needed at {at}, {left} left")]
 pub struct OutOfBytes {
-    /// The position where the value was to begin.
+    /// The position where the value should begin.
     pub at: usize,
     /// The length of the value.
     pub needed: usize,
@@ -15,7 +15,7 @@ pub struct OutOfBytes {
     pub left: usize,
 }
 
-/// A cursor over bytes that came from outside.
+/// A cursor over bytes that are not trusted.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     rest: &'a [u8],
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
     /// Returns the next `len` bytes.
     ///
     /// # Errors
-    /// If fewer are left; nothing is consumed then.
+    /// If fewer bytes are left; then nothing is consumed.
     #[inline]
     pub fn bytes(&mut self, len: usize) -> Result<&'a [u8], OutOfBytes> {
         match self.rest.split_at_checked(len) {
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
     /// Returns the next `N` bytes as an array.
     ///
     /// # Errors
-    /// Those of [`bytes`](Self::bytes).
+    /// The error of [`bytes`](Self::bytes).
     #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], OutOfBytes> {
         match self.rest.split_first_chunk::<N>() {
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
     /// Returns the next byte.
     ///
     /// # Errors
-    /// Those of [`bytes`](Self::bytes).
+    /// The error of [`bytes`](Self::bytes).
     #[inline]
     pub fn u8(&mut self) -> Result<u8, OutOfBytes> {
         self.array::<1>().map(|[b]| b)
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
     /// Returns the next 16-bit number.
     ///
     /// # Errors
-    /// Those of [`bytes`](Self::bytes).
+    /// The error of [`bytes`](Self::bytes).
     #[inline]
     pub fn u16(&mut self) -> Result<u16, OutOfBytes> {
         self.array().map(u16::from_le_bytes)
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
     /// Returns the next 32-bit number.
     ///
     /// # Errors
-    /// Those of [`bytes`](Self::bytes).
+    /// The error of [`bytes`](Self::bytes).
     #[inline]
     pub fn u32(&mut self) -> Result<u32, OutOfBytes> {
         self.array().map(u32::from_le_bytes)
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
     /// Returns the next 64-bit number.
     ///
     /// # Errors
-    /// Those of [`bytes`](Self::bytes).
+    /// The error of [`bytes`](Self::bytes).
     #[inline]
     pub fn u64(&mut self) -> Result<u64, OutOfBytes> {
         self.array().map(u64::from_le_bytes)
@@ -119,16 +119,16 @@ impl<'a> Reader<'a> {
     /// Returns the next 128-bit number.
     ///
     /// # Errors
-    /// Those of [`bytes`](Self::bytes).
+    /// The error of [`bytes`](Self::bytes).
     #[inline]
     pub fn u128(&mut self) -> Result<u128, OutOfBytes> {
         self.array().map(u128::from_le_bytes)
     }
 
-    /// Returns the next 64-bit floating-point number, any bit pattern.
+    /// Returns the next 64-bit floating-point number, with any bit pattern.
     ///
     /// # Errors
-    /// Those of [`bytes`](Self::bytes).
+    /// The error of [`bytes`](Self::bytes).
     #[inline]
     pub fn f64(&mut self) -> Result<f64, OutOfBytes> {
         self.u64().map(f64::from_bits)
@@ -149,7 +149,7 @@ pub trait PutLe {
     fn put_u128(&mut self, value: u128);
     /// Appends a 64-bit floating-point number, bit by bit.
     fn put_f64(&mut self, value: f64);
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     fn put_bytes(&mut self, bytes: &[u8]);
 }
 

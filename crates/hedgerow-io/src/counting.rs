@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
 
-/// The counts of a [`CountingFs`]. Calls count whether or not they succeed, except `write_blocks_at`; bytes
-/// count only if they were transferred.
+/// The counts of a [`CountingFs`]. Calls are counted even if they fail (except `write_blocks_at`), bytes only
+/// if they were transferred.
 #[derive(Debug, Default)]
 pub struct IoCounters {
-    /// Calls of `read_at`, and those of `read_blocks_at` that were not refused.
+    /// Calls of `read_at`, and calls of `read_blocks_at` that were not refused.
     pub reads: AtomicU64,
     /// Bytes read.
     pub read_bytes: AtomicU64,
-    /// The reads that went past the cache of the operating system.
+    /// Reads past the cache of the operating system.
     pub reads_past_cache: AtomicU64,
     /// Bytes read past the cache of the operating system.
     pub read_bytes_past_cache: AtomicU64,
-    /// Calls of `write_at`, and those of `write_blocks_at` that wrote.
+    /// Calls of `write_at`, and calls of `write_blocks_at` that were not refused.
     pub writes: AtomicU64,
     /// Bytes written.
     pub written_bytes: AtomicU64,
@@ -35,7 +35,7 @@ pub struct IoCounters {
     pub renames: AtomicU64,
 }
 
-/// A wrapper of a file system that counts.
+/// A wrapper of a file system that counts calls and bytes.
 #[derive(Debug)]
 pub struct CountingFs {
     inner: Arc<dyn Vfs>,
@@ -48,7 +48,7 @@ impl CountingFs {
         CountingFs { inner, counters: Arc::default() }
     }
 
-    /// Returns the counters, which go on counting.
+    /// Returns the counters, which are still updated.
     pub fn counters(&self) -> Arc<IoCounters> {
         Arc::clone(&self.counters)
     }

@@ -30,7 +30,7 @@ pub enum ReadExactError {
 /// Fills `buf` from `offset`, looping over short reads and interruptions.
 ///
 /// # Errors
-/// The file ends first, or a read fails; the content of `buf` is unspecified then.
+/// The file ends before `buf` is full, or a read fails. Then the content of `buf` is unspecified.
 pub fn read_exact_at(file: &dyn VfsFile, buf: &mut [u8], offset: u64) -> Result<(), ReadExactError> {
     let mut read = 0;
     while read < buf.len() {
@@ -45,7 +45,7 @@ pub fn read_exact_at(file: &dyn VfsFile, buf: &mut [u8], offset: u64) -> Result<
 }
 
 /// Fills the first `needed` bytes of `blocks` from `offset` past the cache of the operating system, looping
-/// over short reads and interruptions. Returns false if the file does not support it.
+/// over short reads and interruptions. Returns false if the file does not support such reads.
 fn read_exact_past_cache(
     file: &dyn VfsFile,
     blocks: &mut [u8],
@@ -61,7 +61,7 @@ fn read_exact_past_cache(
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e.into()),
         }
-        // Only the end of a file lies inside a block.
+        // A read ends inside a block only at the end of the file.
         if read < needed && !read.is_multiple_of(BLOCK_BYTES) {
             return Err(ReadExactError::Truncated { read });
         }
@@ -72,7 +72,8 @@ fn read_exact_past_cache(
 /// Writes all of `buf` at `offset`, looping over short writes and interruptions.
 ///
 /// # Errors
-/// A write fails, or makes no progress ([`io::ErrorKind::WriteZero`]); any part may have been written then.
+/// A write fails, or makes no progress ([`io::ErrorKind::WriteZero`]); then some of the bytes may have been
+/// written.
 pub fn write_all_at(file: &dyn VfsFile, buf: &[u8], offset: u64) -> io::Result<()> {
     let mut written = 0;
     while written < buf.len() {
@@ -93,12 +94,12 @@ pub struct Dir {
 }
 
 impl Dir {
-    /// Returns the directory that `fs` stands for.
+    /// Returns the directory of `fs`.
     pub fn new(fs: Arc<dyn Vfs>) -> Self {
         Dir { fs }
     }
 
-    /// Returns the file system beneath.
+    /// Returns the file system of the directory.
     pub fn vfs(&self) -> &Arc<dyn Vfs> {
         &self.fs
     }
@@ -106,7 +107,7 @@ impl Dir {
     /// Opens a file like [`Vfs::open`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn open(&self, name: &str, access: Access) -> Result<NamedFile, IoError> {
         let file = self.fs.open(name, access).map_err(|e| IoError::new(name, "open", e))?;
         Ok(NamedFile { name: name.into(), file })
@@ -115,7 +116,7 @@ impl Dir {
     /// Creates a file like [`Vfs::create`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn create(&self, name: &str) -> Result<NamedFile, IoError> {
         let file = self.fs.create(name).map_err(|e| IoError::new(name, "create", e))?;
         Ok(NamedFile { name: name.into(), file })
@@ -124,7 +125,7 @@ impl Dir {
     /// Renames a file like [`Vfs::rename`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
         self.fs.rename(from, to).map_err(|e| IoError::new(from, "rename", e))
     }
@@ -132,15 +133,15 @@ impl Dir {
     /// Removes a file like [`Vfs::unlink`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn unlink(&self, name: &str) -> Result<(), IoError> {
         self.fs.unlink(name).map_err(|e| IoError::new(name, "unlink", e))
     }
 
-    /// Removes a file. Returns whether it existed; a missing file is no error.
+    /// Removes a file. True if it existed; a missing file is no error.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn unlink_if_there(&self, name: &str) -> Result<bool, IoError> {
         match self.unlink(name) {
             Ok(()) => Ok(true),
@@ -152,7 +153,7 @@ impl Dir {
     /// Lists the directory like [`Vfs::list`], but sorted.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn list(&self) -> Result<Vec<String>, IoError> {
         let mut names = self.fs.list().map_err(|e| self.own_error("list", e))?;
         names.sort_unstable();
@@ -162,7 +163,7 @@ impl Dir {
     /// Syncs the directory like [`Vfs::sync_dir`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn sync(&self) -> Result<(), IoError> {
         self.fs.sync_dir().map_err(|e| self.own_error(SYNC_DIRECTORY, e))
     }
@@ -170,7 +171,7 @@ impl Dir {
     /// Takes the lock like [`Vfs::lock`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn lock(&self, name: &str) -> Result<Box<dyn VfsLock>, IoError> {
         self.fs.lock(name).map_err(|e| IoError::new(name, "lock", e))
     }
@@ -178,7 +179,7 @@ impl Dir {
     /// Takes the lock like [`Vfs::lock_existing`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn lock_existing(&self, name: &str) -> Result<Option<Box<dyn VfsLock>>, IoError> {
         self.fs.lock_existing(name).map_err(|e| IoError::new(name, "lock", e))
     }
@@ -204,22 +205,22 @@ impl NamedFile {
     /// Fills `buf` from `offset`.
     ///
     /// # Errors
-    /// [`CorruptionKind::Truncated`] if the file ends first, and those of the file system.
+    /// [`CorruptionKind::Truncated`] if the file ends before, and the errors of the file system.
     pub fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> Result<(), FileError> {
         read_exact_at(&*self.file, buf, offset).map_err(|e| self.read_error(e, offset, buf.len()))
     }
 
-    /// Asks the file like [`VfsFile::reads_past_cache`].
+    /// True if reads go past the cache, like [`VfsFile::reads_past_cache`].
     pub fn reads_past_cache(&self) -> bool {
         self.file.reads_past_cache()
     }
 
-    /// Reads `bytes` bytes at `offset`, whatever their alignment. Reads past the cache of the operating
-    /// system if possible, in the blocks around them. `buffer` takes at most
-    /// [`memory_for`](BlockBuffer::memory_for) these bytes; it is dropped if the read fails.
+    /// Reads `bytes` bytes at `offset`, with any alignment. If possible, reads the blocks around them past
+    /// the cache of the operating system. `buffer` takes at most
+    /// [`memory_for`](BlockBuffer::memory_for)`(bytes)` memory; it is dropped if the read fails.
     ///
     /// # Errors
-    /// [`CorruptionKind::Truncated`] if the file ends first, and those of the file system.
+    /// [`CorruptionKind::Truncated`] if the file ends before, and the errors of the file system.
     pub fn read_blocks_at(
         &self,
         mut buffer: BlockBuffer,
@@ -249,7 +250,7 @@ impl NamedFile {
     /// system, where the bytes are expected to be.
     ///
     /// # Errors
-    /// Those of [`read_blocks_at`](NamedFile::read_blocks_at).
+    /// The errors of [`read_blocks_at`](NamedFile::read_blocks_at).
     pub fn read_cached_at(
         &self,
         mut buffer: BlockBuffer,
@@ -264,22 +265,22 @@ impl NamedFile {
     /// Writes all of `buf` at `offset`.
     ///
     /// # Errors
-    /// Those of the file system; any part may have been written then.
+    /// The errors of the file system; then some of the bytes may have been written.
     pub fn write_all_at(&self, buf: &[u8], offset: u64) -> Result<(), IoError> {
         write_all_at(&*self.file, buf, offset).map_err(|e| self.error("write", e))
     }
 
-    /// Asks the file like [`VfsFile::takes_blocks`].
+    /// True if writes in blocks are worth it, like [`VfsFile::takes_blocks`].
     pub fn takes_blocks(&self) -> bool {
         self.file.takes_blocks()
     }
 
-    /// Writes the part `fresh` of the blocks, which begin at `offset`. The file already holds the bytes
-    /// before `fresh`, or zeros. The bytes after it are zeros, which may be written or not. Writes past the
-    /// cache of the operating system if possible.
+    /// Writes the range `fresh` of `blocks`, which begin at `offset` in the file. The file already contains
+    /// the bytes before `fresh`, or they are zeros. The bytes after `fresh` are zeros, which may be written
+    /// or not. Writes past the cache of the operating system if possible.
     ///
     /// # Errors
-    /// Those of the file system; any part may have been written then.
+    /// The errors of the file system; then some of the bytes may have been written.
     pub fn write_blocks_at(
         &self,
         blocks: &BlockBuffer,
@@ -296,7 +297,7 @@ impl NamedFile {
     /// Returns the length like [`VfsFile::len`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn byte_len(&self) -> Result<u64, IoError> {
         self.file.len().map_err(|e| self.error("stat", e))
     }
@@ -304,7 +305,7 @@ impl NamedFile {
     /// Sets the length like [`VfsFile::set_len`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn set_len(&self, len: u64) -> Result<(), IoError> {
         self.file.set_len(len).map_err(|e| self.error("truncate", e))
     }
@@ -312,7 +313,7 @@ impl NamedFile {
     /// Allocates like [`VfsFile::allocate`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn allocate(&self, len: u64) -> Result<(), IoError> {
         self.file.allocate(len).map_err(|e| self.error("allocate", e))
     }
@@ -320,7 +321,7 @@ impl NamedFile {
     /// Syncs like [`VfsFile::sync_data`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn sync_data(&self) -> Result<(), IoError> {
         self.file.sync_data().map_err(|e| self.error("sync", e))
     }
@@ -328,7 +329,7 @@ impl NamedFile {
     /// Syncs like [`VfsFile::sync_all`].
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn sync_all(&self) -> Result<(), IoError> {
         self.file.sync_all().map_err(|e| self.error("sync", e))
     }

@@ -24,7 +24,7 @@ impl IoError {
         IoError { file: file.into(), op, source }
     }
 
-    /// True if there was no file descriptor left to open the file with.
+    /// True if the process or the system had no file descriptor left to open the file.
     pub fn is_too_many_files(&self) -> bool {
         is_too_many_files(&self.source)
     }
@@ -47,13 +47,13 @@ pub fn is_disk_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Damage found in a file. The reader used nothing of the damaged part.
+/// Damage found in a file. The reader used none of the damaged bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{file} is damaged at byte {offset}: {kind}")]
 pub struct Corruption {
     /// The file's name in the store's directory.
     pub file: String,
-    /// The position of the damaged part, in bytes from the beginning of the file.
+    /// The position of the damage, in bytes from the beginning of the file.
     pub offset: u64,
     /// The kind of damage.
     pub kind: CorruptionKind,
@@ -73,9 +73,9 @@ pub enum CorruptionKind {
     /// The file ends early.
     #[error("{expected} bytes expected, {found} found")]
     Truncated {
-        /// The number of bytes that should be there.
+        /// The number of bytes that the file should have.
         expected: u64,
-        /// The number of bytes that are there.
+        /// The number of bytes that the file has.
         found: u64,
     },
     /// A checksum of 64 bits does not match.
@@ -83,7 +83,7 @@ pub enum CorruptionKind {
     Checksum {
         /// The stored checksum.
         expected: u64,
-        /// The checksum of the bytes that are there.
+        /// The checksum of the present bytes.
         found: u64,
     },
     /// The checksum of the header of a log record does not match, so its length and its other fields are
@@ -92,7 +92,7 @@ pub enum CorruptionKind {
     RecordHeader {
         /// The stored checksum.
         expected: u64,
-        /// The checksum of the bytes that are there.
+        /// The checksum of the present bytes.
         found: u64,
     },
     /// A checksum of a whole file does not match.
@@ -100,7 +100,7 @@ pub enum CorruptionKind {
     FileChecksum {
         /// The stored checksum.
         expected: u128,
-        /// The checksum of the bytes that are there.
+        /// The checksum of the present bytes.
         found: u128,
     },
     /// The header is unusable.
@@ -109,7 +109,7 @@ pub enum CorruptionKind {
     /// A file that another file names does not exist.
     #[error("the file is missing")]
     Missing,
-    /// A number differs from its copy in another place.
+    /// A number differs from its copy elsewhere.
     #[error("{what} is {found}, should be {expected}")]
     Mismatch {
         /// The meaning of the number.
@@ -122,10 +122,10 @@ pub enum CorruptionKind {
     /// Content that is known to have been durable is unreadable.
     #[error("no valid record here, though the log was durable up to position {durable_lsn}")]
     DurableRecordLost {
-        /// The log position up to which a witness states the log durable.
+        /// The log position up to which the log was durable, according to a witness.
         durable_lsn: u64,
     },
-    /// Content with a right checksum that breaks a rule of the format.
+    /// Content that breaks a rule of the format although its checksum is right.
     #[error("{0}")]
     Invalid(&'static str),
 }
@@ -140,7 +140,7 @@ pub enum FileError {
     /// The file is damaged.
     #[error(transparent)]
     Corruption(#[from] Corruption),
-    /// The file is whole, but this version, or this store, cannot use it.
+    /// The file is undamaged, but this version or this store cannot use it.
     #[error("{file}: {error}")]
     Format {
         /// The file's name in the store's directory.

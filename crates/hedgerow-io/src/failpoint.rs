@@ -2,13 +2,13 @@
 //! builds with the feature `planted-faults`; in every other build [`reach`] is the constant `Ok`.
 //!
 //! The [planted faults](hedgerow_core::faults) are mistakes of the engine that the tests must find. The
-//! actions here may also happen to a sound engine, which must live with them.
+//! actions of this module can also happen to a correct engine, which must handle them.
 
 use std::io;
 #[cfg(feature = "planted-faults")]
 use std::sync::atomic::Ordering;
 
-/// A place in background work, or in work that is shared between threads.
+/// A point in background work, or in work that is shared between threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailPoint {
     /// The thread that writes checkpoints in the background cannot be started.
@@ -17,11 +17,11 @@ pub enum FailPoint {
     CheckpointBegin,
     /// A checkpoint is about to write the image of a subgraph.
     CheckpointImage,
-    /// All images are written; no manifest names them.
+    /// All images are written, but no manifest names them yet.
     CheckpointWritten,
-    /// The manifest that names the images is durable; memory does not know yet.
+    /// The manifest that names the images is durable; the state in memory is not updated yet.
     CheckpointSwitched,
-    /// The files that the manifest no longer names are about to be removed.
+    /// The files that the new manifest does not name are about to be removed.
     CheckpointRemove,
     /// The thread that settles in the background cannot be started.
     SettleThread,
@@ -31,17 +31,17 @@ pub enum FailPoint {
     SettleSubgraph,
     /// The thread that syncs at intervals cannot be started.
     SyncThread,
-    /// The thread that syncs at intervals is about to look whether there is something to sync.
+    /// The thread that syncs at intervals is about to check whether anything must be synced.
     SyncTurn,
     /// The thread that syncs for tickets cannot be started.
     TicketThread,
-    /// The thread that syncs for tickets was asked for a sync.
+    /// The thread that syncs for tickets got a request for a sync.
     TicketTurn,
     /// Chunks of a view are about to be read, on one of several threads.
     ViewPart,
-    /// A part of a large commit is computed, on one of several threads; no timestamp is drawn.
+    /// A batch part of a large commit is computed, on one of several threads, before a timestamp is drawn.
     BatchCompute,
-    /// A part of a large commit is applied, on one of several threads, after the commit was logged.
+    /// A batch part of a large commit is applied, on one of several threads, after the commit was logged.
     BatchApply,
 }
 
@@ -70,7 +70,7 @@ impl FailPoint {
 /// The action at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// An I/O error. It is ignored at a point where nothing can fail.
+    /// An I/O error. It is ignored at a point that cannot report one.
     Error,
     /// A panic.
     Panic,
@@ -92,7 +92,7 @@ mod armed {
     pub(super) static ARMED: std::sync::Mutex<(Option<Armed>, u64)> = std::sync::Mutex::new((None, 0));
 
     /// True if a point is armed. Only then does a thread take the lock: a child that is forked while another
-    /// thread has it would wait for ever.
+    /// thread has it would wait for it endlessly.
     pub(super) static ANY: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
     pub(super) fn lock() -> std::sync::MutexGuard<'static, (Option<Armed>, u64)> {
@@ -100,8 +100,8 @@ mod armed {
     }
 }
 
-/// Makes `action` happen at `point`, in any thread of the process: not the first `pass` times, then `times`
-/// times.
+/// Makes `action` happen at `point`, in any thread of the process. It does not happen the first `pass` times,
+/// and then happens `times` times.
 #[cfg(feature = "planted-faults")]
 pub fn arm(point: FailPoint, action: Action, pass: u64, times: u64) {
     *armed::lock() = (Some(armed::Armed { point, action, pass, times }), 0);
@@ -117,7 +117,7 @@ pub fn disarm() -> u64 {
     armed.1
 }
 
-/// Returns how often the armed action happened so far.
+/// Returns how often the armed action has happened so far.
 #[cfg(feature = "planted-faults")]
 pub fn happened() -> u64 {
     armed::lock().1
@@ -126,10 +126,10 @@ pub fn happened() -> u64 {
 /// Performs the action that is armed at `point`, if there is one.
 ///
 /// # Errors
-/// If a test arms an error here.
+/// If a test armed an error at this point.
 ///
 /// # Panics
-/// If a test arms a panic here.
+/// If a test armed a panic at this point.
 #[cfg(feature = "planted-faults")]
 pub fn reach(point: FailPoint) -> io::Result<()> {
     if !armed::ANY.load(Ordering::Acquire) {

@@ -15,10 +15,10 @@ pub const HEADER_BYTES: usize = 64;
 pub const MAGIC: [u8; 8] = *b"HEDGEROW";
 /// The format version that this build reads and writes; a file of another major version is refused.
 pub const FORMAT_MAJOR: u16 = 5;
-/// The minor format version that this build writes; a larger one is readable.
+/// The minor format version that this build writes; files with a larger one can be read.
 pub const FORMAT_MINOR: u16 = 0;
 
-/// The identity of a store: random, given at creation, repeated in each of its files.
+/// The identity of a store: random, made at creation, and repeated in each of its files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StoreId(pub [u8; 16]);
 
@@ -83,11 +83,11 @@ pub struct FileHeader {
     pub kind: FileKind,
     /// Features that a reader or writer may ignore.
     pub compat: u32,
-    /// Features that a reader may ignore, but not a writer.
+    /// Features that a reader may ignore, but a writer must know.
     pub ro_compat: u32,
     /// Features that a reader must know.
     pub incompat: u32,
-    /// The store that the file belongs to.
+    /// The store to which the file belongs.
     pub store: StoreId,
     /// The number of the file.
     pub file_id: FileId,
@@ -102,7 +102,7 @@ pub enum FormatError {
     /// The file is shorter than a header.
     #[error("the file has {found} bytes, its header alone needs {HEADER_BYTES}")]
     Truncated {
-        /// The number of bytes there are.
+        /// The number of bytes of the file.
         found: usize,
     },
     /// The first bytes are not the magic of Hedgerow's files.
@@ -113,15 +113,15 @@ pub enum FormatError {
     Checksum {
         /// The stored checksum.
         expected: u64,
-        /// The checksum of the bytes that are there.
+        /// The checksum of the bytes that are present.
         found: u64,
     },
-    /// The file is of another kind than its name says.
+    /// The file is of another kind than its name has.
     #[error("the file is of kind {found}, should be {expected:?}")]
     WrongKind {
-        /// The kind expected.
+        /// The expected kind.
         expected: FileKind,
-        /// The kind found.
+        /// The kind in the header.
         found: u16,
     },
     /// The file was written by a later version.
@@ -129,7 +129,7 @@ pub enum FormatError {
     FutureVersion {
         /// The major version of the file.
         found: u16,
-        /// The largest major version that can be read.
+        /// The largest major version that this build reads.
         supported: u16,
     },
     /// The file has a format that was never released.
@@ -139,7 +139,7 @@ pub enum FormatError {
     OldVersion {
         /// The major version of the file.
         found: u16,
-        /// The least major version that can be read.
+        /// The least major version that this build reads.
         supported: u16,
     },
     /// The file needs a feature that this build does not know.
@@ -200,7 +200,7 @@ impl FileHeader {
     /// store and file id ([`check_owner`](Self::check_owner)).
     ///
     /// # Errors
-    /// The first reason found for refusing the header.
+    /// The first reason to refuse the header.
     pub fn decode(bytes: &[u8], kind: FileKind) -> Result<FileHeader, FormatError> {
         let Some((header, _)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
             return Err(FormatError::Truncated { found: bytes.len() });
@@ -253,7 +253,7 @@ impl FileHeader {
     /// Checks that the file belongs to `store` and has the number `file_id`.
     ///
     /// # Errors
-    /// If it does not.
+    /// If the store or the number differs.
     pub fn check_owner(&self, store: StoreId, file_id: FileId) -> Result<(), FormatError> {
         if self.store != store {
             return Err(FormatError::WrongStore { expected: store, found: self.store });

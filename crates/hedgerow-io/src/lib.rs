@@ -4,8 +4,8 @@
 //! - [`vfs`]: the trait [`Vfs`] and its files; [`RealFs`] is the operating system, [`CountingFs`] counts
 //!   calls and bytes.
 //! - [`BlockBuffer`]: memory for transfers past the cache of the operating system.
-//! - [`Dir`] and [`NamedFile`]: the same files with loops over short transfers and errors that name file and
-//!   operation.
+//! - [`Dir`] and [`NamedFile`]: the same files, with loops over short transfers, and with errors that name
+//!   file and operation.
 //! - [`ReadPool`]: reads of many places at once.
 //! - [`header`]: the 64 bytes that begin every file; [`checksum`] and [`codec`] for the bytes after them.
 //! - [`machine`]: the memory that this process may use.

@@ -1,5 +1,4 @@
-//! The memory that this process may use: that of the machine, or of the control group that bounds the
-//! process.
+//! The memory that this process may use: the memory of the machine, or the limit of a control group.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -7,12 +6,12 @@ use std::sync::OnceLock;
 const MEMORY: &str = "/proc/meminfo";
 const GROUPS: &str = "/proc/self/cgroup";
 
-/// Returns the bytes of memory that this process may use: the least of the machine's memory and the limits of
-/// the process's control groups and those above them. `None` if the system does not tell. Reads the files of
-/// the system once per process; knows control groups of version 1 and 2.
+/// Returns the bytes of memory that this process may use: the machine's memory, or the least limit of the
+/// process's control groups and their ancestors if that is less. `None` if the system does not report any of
+/// these. Reads the files of the system once per process; knows control groups of version 1 and 2.
 pub fn memory_bytes() -> Option<u64> {
     static FOUND: OnceLock<Option<u64>> = OnceLock::new();
-    // The file belongs to no store, and only the real file system has such files.
+    // These files belong to no store, and only the real file system has them.
     #[allow(clippy::disallowed_methods)]
     let read = |path: &Path| std::fs::read_to_string(path).ok();
     *FOUND.get_or_init(|| least(read))
@@ -23,8 +22,8 @@ fn least(read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
     let machine = read(Path::new(MEMORY)).as_deref().and_then(total);
     let groups = read(Path::new(GROUPS)).unwrap_or_default();
     let files = groups.lines().filter_map(limit_file).flat_map(|(mount, file, group)| {
-        // In a container the path may be one of the host that is not mounted here: then the mount itself has
-        // the limit.
+        // In a container the path may be a path of the host that is not mounted in the container. Then the
+        // mount itself has the limit.
         let above = Path::new(group).ancestors().map(|at| at.strip_prefix("/").unwrap_or(at));
         above.map(|at| Path::new(mount).join(at).join(file)).collect::<Vec<PathBuf>>()
     });
@@ -40,8 +39,8 @@ fn total(text: &str) -> Option<u64> {
 }
 
 /// Reads a line of `/proc/self/cgroup`. For a group that bounds memory it returns the mount, the name of the
-/// file with the limit, and the path of the group. Without a limit that file holds "max", or in version 1 a
-/// number that no machine has.
+/// file with the limit, and the path of the group. Without a limit that file contains "max", or in version 1
+/// a number larger than any machine's memory.
 fn limit_file(line: &str) -> Option<(&'static str, &'static str, &str)> {
     let mut parts = line.splitn(3, ':');
     let (hierarchy, controllers, group) = (parts.next()?, parts.next()?, parts.next()?);

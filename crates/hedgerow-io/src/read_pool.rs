@@ -1,21 +1,21 @@
 //! Reads of many places at once.
 //!
 //! A disk serves many reads at a time in little more than the time of one. So [`ReadPool::read_many`] issues
-//! them from several threads, each of which waits for one read. The caller is one of them: it waits only for
-//! reads that other threads have begun, and reads everything itself if no thread could be started.
+//! them from several threads, and each thread waits for one read. The caller is one of these threads. It
+//! waits only for reads that other threads have begun, and if no thread could be started, it does all reads.
 //!
-//! The threads are the pool's own and not rayon's. A rayon thread that waits takes other work of its pool
-//! meanwhile, which may wait for something that the caller holds. A rayon thread that looks for work spins,
-//! on processors that the caller needs.
+//! The threads are the pool's own and not rayon's. A waiting rayon thread takes other work of its pool, and
+//! that work may wait for a lock that the caller holds. An idle rayon thread spins on processors that the
+//! caller needs.
 //!
 //! # Protocol
 //! * **R1.** A thread takes a request from its batch once, under the lock of the batch. The request counts as
 //!   under way until its outcome is stored under the same lock, whether it succeeded, failed or panicked. So
-//!   once no request waits and none is under way, all outcomes are there.
+//!   when no request is waiting or under way, all outcomes are stored.
 //! * **R2.** No thread holds two of these locks at once. No thread reads, calls, or drops a request while it
 //!   holds one.
 //! * **R3.** A forked child lacks the threads. It uses no lock of its parent's pool and waits for none of its
-//!   threads: it reads everything itself, and a drop leaves the pool as it is.
+//!   threads. It does all reads itself, and dropping the pool has no effect in the child.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -30,8 +30,8 @@ use crate::blocks::{BlockBuffer, FilledBuffer};
 use crate::dir::NamedFile;
 use crate::error::FileError;
 
-/// The number of threads of a pool. Reads of 4 KiB from a cloud disk on two processors: 15,000 a second one
-/// by one, 56,000 from this number of threads.
+/// The number of threads of a pool. Two processors read 15,000 times 4 KiB per second from a cloud disk with
+/// one thread, and 56,000 times with this number.
 const THREADS: usize = 16;
 
 /// A request for bytes of a file, with the memory for them.
@@ -45,14 +45,14 @@ pub struct ReadRequest {
 }
 
 impl ReadRequest {
-    /// Makes a request for `bytes` bytes at `offset`, whatever their alignment. `buffer` may come from an
-    /// earlier read, whose memory is reused. It takes at most [`BlockBuffer::memory_for`] these bytes, or the
-    /// memory that it has.
+    /// Makes a request for `bytes` bytes at `offset`, with any alignment. `buffer` may come from an earlier
+    /// read, whose memory is reused. Its memory is the larger of its present size and
+    /// [`BlockBuffer::memory_for`]`(bytes)`.
     pub fn new(file: &NamedFile, offset: u64, bytes: usize, buffer: BlockBuffer) -> ReadRequest {
         ReadRequest { file: file.clone(), offset, bytes, buffer, is_cached: false }
     }
 
-    /// Marks the bytes as expected in the cache of the operating system: the read goes through the cache.
+    /// Makes the read go through the cache of the operating system, where the bytes are expected to be.
     pub fn cached(mut self) -> ReadRequest {
         self.is_cached = true;
         self
@@ -61,7 +61,7 @@ impl ReadRequest {
     /// Reads on the calling thread, past the cache of the operating system if possible.
     ///
     /// # Errors
-    /// Those of [`NamedFile::read_blocks_at`].
+    /// The errors of [`NamedFile::read_blocks_at`].
     pub fn read(self) -> Result<FilledBuffer, FileError> {
         match self.is_cached {
             true => self.file.read_cached_at(self.buffer, self.offset, self.bytes),
@@ -73,7 +73,7 @@ impl ReadRequest {
 /// The outcome of a request.
 type Outcome = Result<FilledBuffer, FileError>;
 
-/// Threads that read. The first use starts them; the drop of the pool ends them.
+/// A pool of threads that read. The first use starts them; they end when the pool is dropped.
 #[derive(Debug)]
 pub struct ReadPool {
     threads: usize,
@@ -93,20 +93,20 @@ impl ReadPool {
         ReadPool::with_threads(THREADS)
     }
 
-    /// Makes a pool of `threads` threads beside the caller. Without threads the caller reads one place after
-    /// the other.
+    /// Makes a pool of `threads` threads, which help the caller. With 0 the caller does one read after
+    /// another.
     pub fn with_threads(threads: usize) -> ReadPool {
         ReadPool { threads, owner: OwnerProcess::current(), workers: OnceLock::new() }
     }
 
     /// Reads all places, several at a time, and blocks until all are done. The outcomes are in the order of
     /// the requests; a failed read has no effect on the others. The caller reads alone if at most one read is
-    /// expected to miss the cache. Takes no memory for bytes beyond that of the buffers.
+    /// expected to miss the cache. Takes no memory for bytes except the buffers.
     ///
-    /// Several threads may call it; then the threads of the pool help one call after the other.
+    /// Several threads may call it; then the threads of the pool help one call after another.
     ///
     /// # Panics
-    /// If a read panics, after all the others are done.
+    /// If a read panics, after all other reads are done.
     pub fn read_many(&self, requests: Vec<ReadRequest>) -> Vec<Outcome> {
         let from_disk = requests.iter().filter(|request| !request.is_cached).count();
         if from_disk < 2 || self.threads == 0 || !self.owner.is_current_by_id() {
@@ -165,7 +165,7 @@ impl Workers {
 #[derive(Debug, Default)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// Signals another batch, or the end.
+    /// Signals a new batch, or that the pool is dropped.
     called: Condvar,
 }
 
@@ -185,7 +185,7 @@ impl Shared {
                     drop(queue);
                     batch.work();
                     queue = self.queue();
-                    // No request of the batch waits any more.
+                    // All requests of the batch are taken.
                     queue.batches.retain(|other| !Arc::ptr_eq(other, &batch));
                 }
                 None if queue.is_closed => return,
@@ -202,7 +202,7 @@ impl Shared {
         }
     }
 
-    /// Takes a batch out of the queue: no other thread begins to work on it.
+    /// Removes a batch from the queue, so that no other thread begins to work on it.
     fn dismiss(&self, batch: &Arc<Batch>) {
         self.queue().batches.retain(|other| !Arc::ptr_eq(other, batch));
     }
@@ -216,7 +216,7 @@ impl Shared {
 #[derive(Debug)]
 struct Batch {
     state: Mutex<BatchState>,
-    /// Signals that all outcomes are there.
+    /// Signals that all outcomes are stored.
     ended: Condvar,
 }
 
@@ -238,7 +238,7 @@ impl Batch {
         Batch { state: Mutex::new(state), ended: Condvar::new() }
     }
 
-    /// Reads until no request waits.
+    /// Takes requests and reads until no request is left.
     fn work(&self) {
         let mut state = self.state();
         while let Some((at, request)) = state.waiting.next() {
@@ -257,7 +257,8 @@ impl Batch {
         }
     }
 
-    /// Waits for the reads that other threads have begun, and returns all outcomes. No request may wait.
+    /// Waits for the reads that other threads have begun, and returns all outcomes. All requests must be
+    /// taken.
     fn wait(&self) -> Vec<Outcome> {
         let under_way = |state: &mut BatchState| state.under_way > 0;
         let mut state =

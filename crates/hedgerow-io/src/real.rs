@@ -2,7 +2,7 @@
 //!
 //! Names are opened relative to a handle of the directory, never through a path, so that a renamed or
 //! replaced directory cannot redirect them. Links and special files are refused. Every descriptor is a
-//! [`Descriptor`]: a forked child gives it up.
+//! [`Descriptor`]: a forked child closes it.
 // The engine's only use of `std::fs`: everything else goes through `Vfs`.
 #![allow(clippy::disallowed_methods, reason = "this is the one implementation on real files")]
 
@@ -28,7 +28,7 @@ use held::{Held, Sharing};
 
 /// The permissions of new files, unless [`with_mode`](RealFs::with_mode) sets other ones.
 pub const FILE_MODE: u32 = 0o600;
-/// The permissions that a store's file may have: reading and writing, without execution.
+/// The permissions that a store's file may have: to read and to write, but not to execute.
 const READ_WRITE: u32 = 0o666;
 
 /// A directory of the operating system.
@@ -40,7 +40,7 @@ pub struct RealFs {
     mode: u32,
 }
 
-/// Returns the permissions of a directory whose files have `mode`: a reader of the files may enter it.
+/// Returns the permissions of a directory whose files have `mode`: those who may read the files may enter it.
 fn mode_of_dir(mode: u32) -> u32 {
     mode | (mode & 0o444) >> 2
 }
@@ -61,17 +61,17 @@ impl RealFs {
     /// must exist.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`], and those of the operating system.
+    /// [`io::ErrorKind::AlreadyExists`], and the errors of the operating system.
     pub fn create_dir(path: impl AsRef<Path>) -> io::Result<RealFs> {
         RealFs::create_dir_with(path, FILE_MODE)
     }
 
     /// Creates a directory like [`create_dir`](Self::create_dir), but for files with the permissions `mode`,
-    /// whatever the umask. A reader of the files may enter it, and a writer may make files in it. New files
-    /// get these permissions too.
+    /// with any umask. Those who may read the files may enter it, and those who may write them may make files
+    /// in it. New files get these permissions too.
     ///
     /// # Errors
-    /// Those of [`create_dir`](Self::create_dir).
+    /// The errors of [`create_dir`](Self::create_dir).
     pub fn create_dir_with(path: impl AsRef<Path>, mode: u32) -> io::Result<RealFs> {
         let path = path.as_ref();
         DirBuilder::new().mode(mode_of_dir(mode)).create(path)?;
@@ -83,17 +83,17 @@ impl RealFs {
         Ok(fs)
     }
 
-    /// Sets the permissions of new files, whatever the umask.
+    /// Sets the permissions of new files, with any umask.
     pub fn with_mode(mut self, mode: u32) -> RealFs {
         self.mode = mode;
         self
     }
 
-    /// Returns the read and write permissions of a file, always with those of its owner; `None` if there is
-    /// no such file.
+    /// Returns the read and write permissions of a file, always with the owner's permissions; `None` if the
+    /// file does not exist.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     pub fn mode_of(&self, name: &str) -> io::Result<Option<u32>> {
         match self.open_file(name, OFlags::RDONLY, 0) {
             Ok(file) => Ok(Some(file.metadata()?.mode() & READ_WRITE | FILE_MODE)),
@@ -106,7 +106,7 @@ impl RealFs {
     fn create_file(&self, name: &str) -> io::Result<Descriptor<File>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = self.open_file(name, flags, self.mode)?;
-        // The umask may have removed permissions that readers of the store need.
+        // The umask may have removed permissions that other users of the store need.
         if self.mode != FILE_MODE {
             file.set_permissions(Permissions::from_mode(self.mode))?;
         }
@@ -128,7 +128,7 @@ impl RealFs {
     fn open_file(&self, name: &str, flags: OFlags, mode: u32) -> io::Result<Descriptor<File>> {
         check_name(name)?;
         let mode = Mode::from_raw_mode(mode as RawMode);
-        // Without NONBLOCK the open of a pipe would wait for its other end.
+        // Without NONBLOCK, opening a pipe would wait for its other end.
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let open = || rustix::io::retry_on_intr(|| rustix::fs::openat(&*self.dir, name, flags, mode));
         let file = Descriptor::open(|| open().map(File::from))?;
@@ -176,7 +176,7 @@ impl Vfs for RealFs {
 
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
-        // The read opens and closes a descriptor of its own in this section.
+        // Reading the directory opens and closes a descriptor in this section.
         let _whole = fork::hold_off();
         for entry in rustix::fs::Dir::read_from(&*self.dir)? {
             let entry = entry?;
@@ -213,7 +213,7 @@ impl Vfs for RealFs {
     fn contains(&self, path: &Path) -> io::Result<bool> {
         let own = self.dir.metadata()?;
         let mut path = std::path::absolute(path)?;
-        // If the path does not exist, the part of it that exists counts.
+        // If the path does not exist, its longest existing ancestor is used.
         let real = loop {
             match path.canonicalize() {
                 Ok(real) => break real,
@@ -221,8 +221,8 @@ impl Vfs for RealFs {
                 Err(e) => return Err(e),
             }
         };
-        // Compares identities and not names: the store may have been opened under another name, or moved
-        // since.
+        // Compares identities, not names: the store may have been opened under another name, or moved after
+        // the opening.
         let is_own = |dir: &Path| {
             dir.metadata().is_ok_and(|found| (found.dev(), found.ino()) == (own.dev(), own.ino()))
         };
@@ -230,11 +230,12 @@ impl Vfs for RealFs {
     }
 }
 
-/// The number of attempts at the lock of a process that has ended, and the pause between two.
+/// The number of attempts to get the lock of a process that has ended, and the pause between two attempts.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// Locks an open lock file. A process that has it alone writes its id into it, for openers that are refused.
+/// Locks an open lock file. A process that has it alone writes its id into the file, for the error of openers
+/// that are refused.
 fn hold(file: Descriptor<File>, sharing: Sharing) -> io::Result<Box<dyn VfsLock>> {
     let held = Held::enter(&file, sharing)?;
     for tries in 1.. {
@@ -245,7 +246,7 @@ fn hold(file: Descriptor<File>, sharing: Sharing) -> io::Result<Box<dyn VfsLock>
             break;
         }
         if sharing == Sharing::Alone && is_locked(file.try_lock_shared())? {
-            // Only readers share the lock. They may have released it meanwhile.
+            // The other holders are readers, which share the lock. They may have released it meanwhile.
             if is_locked(file.try_lock())? {
                 break;
             }
@@ -257,7 +258,8 @@ fn hold(file: Descriptor<File>, sharing: Sharing) -> io::Result<Box<dyn VfsLock>
                 let id = process.as_raw_nonzero().get().unsigned_abs();
                 return Err(LockHeld(LockHolder::Process(id)).into());
             }
-            // The process has ended. A child that it had just forked gives up the lock as soon as it runs.
+            // The process has ended. A child that it had just forked releases the lock as soon as the child
+            // runs.
             Some(_) if tries < TRIES => std::thread::sleep(PAUSE),
             _ => return Err(LockHeld(LockHolder::Unknown).into()),
         }
@@ -266,7 +268,7 @@ fn hold(file: Descriptor<File>, sharing: Sharing) -> io::Result<Box<dyn VfsLock>
     Ok(Box::new(RealLock { file, held, signed }))
 }
 
-/// Returns whether an attempt to lock took the lock.
+/// True if an attempt to lock took the lock.
 fn is_locked(tried: Result<(), TryLockError>) -> io::Result<bool> {
     match tried {
         Ok(()) => Ok(true),
@@ -281,8 +283,8 @@ fn sign_lock(file: &File) -> io::Result<()> {
     file.write_all_at(format!("{}\n", std::process::id()).as_bytes(), 0)
 }
 
-/// Returns the process whose id a lock file holds. A process that opened the store for reading writes no id.
-/// An id that an earlier process left counts only as long as that process lives.
+/// Returns the process whose id is in a lock file. A process that opened the store for reading writes no id.
+/// The id of an earlier process is returned only if that process is still alive.
 fn signer(file: &File) -> Option<Pid> {
     let mut text = [0; 16];
     let read = file.read_at(&mut text, 0).ok()?;
@@ -295,8 +297,8 @@ fn lives(process: Pid) -> bool {
     rustix::process::test_kill_process(process) != Err(Errno::SRCH)
 }
 
-// The fields are dropped after `drop` ran, the file first: its lock must be gone before another opener may
-// pass the registry.
+// The fields are dropped after `drop` ran, the file first: its lock must be released before the registry
+// admits another opener.
 #[derive(Debug)]
 struct RealLock {
     file: Descriptor<File>,
@@ -306,9 +308,9 @@ struct RealLock {
 
 impl Drop for RealLock {
     fn drop(&mut self) {
-        // The lock belongs to the open file, which children that were made past the C library share. A mere
-        // close would leave it locked for as long as one of them lives. And such a child must not unlock the
-        // lock of its parent.
+        // The lock belongs to the open file. Children that were made without the C library share the open
+        // file, so that closing it would leave it locked while one of them lives. And such a child must not
+        // release the lock of its parent.
         if self.held.is_own() {
             if self.signed {
                 let _ = self.file.set_len(0);

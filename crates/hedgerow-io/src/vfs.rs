@@ -1,7 +1,7 @@
-//! The file-system trait. One value stands for one directory; names have no path separators.
+//! The file-system trait. A value represents one directory; names have no path separators.
 //!
-//! Every other crate of the engine uses files through it, so that tests can crash, tear, reorder, corrupt and
-//! fill the disk at every step.
+//! Every other crate of the engine uses files through it, so that tests can simulate every failure at every
+//! step: crashes, torn or reordered writes, damage, a full disk.
 
 use std::fmt;
 use std::io;
@@ -38,15 +38,15 @@ pub trait Vfs: Send + Sync + fmt::Debug {
     /// Makes creations, renames and removals in this directory durable.
     fn sync_dir(&self) -> io::Result<()>;
     /// Takes the exclusive lock of the directory through the file `name`, created if absent and never
-    /// removed. Fails with [`io::ErrorKind::WouldBlock`] while another holder, in this process or another,
-    /// has it or shares it; a [`LockHeld`] inside the error says which.
+    /// removed. Fails with [`io::ErrorKind::WouldBlock`] while this or another process has the lock, alone or
+    /// shared; a [`LockHeld`] inside the error names the holder.
     fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>>;
-    /// Takes the lock for shared use, with other callers of this method: fails while [`lock`](Vfs::lock) is
-    /// held. Changes nothing. `None` if there is no file `name`, that is, if no writer was ever here. Works
-    /// in a read-only directory.
+    /// Takes the lock, shared with other callers of this method. Fails while the lock of [`lock`](Vfs::lock)
+    /// is held. Changes nothing. `None` if the file `name` does not exist, because no writer ever used the
+    /// directory. Works in a read-only directory.
     fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>>;
-    /// Returns whether `path`, which need not exist, names this directory or an entry below it, through any
-    /// links. Always false for a file system that is not the operating system's.
+    /// True if `path`, which need not exist, names this directory or an entry below it, through any links.
+    /// Always false for a file system that is not the operating system's.
     fn contains(&self, _path: &Path) -> io::Result<bool> {
         Ok(false)
     }
@@ -69,22 +69,24 @@ pub trait VfsFile: Send + Sync + fmt::Debug {
     }
     /// Reads up to `blocks.len()` bytes at `offset` past the cache of the operating system. Position, length
     /// and address are multiples of [`BLOCK_BYTES`](crate::BLOCK_BYTES). Returns the number of bytes read:
-    /// whole blocks, or the bytes up to the end of the file; 0 at the end and beyond. `None` if the file does
-    /// not support it; the caller then uses [`read_at`](VfsFile::read_at). Sees the bytes of both kinds of
-    /// writes.
+    /// whole blocks, or the bytes up to the end of the file; 0 at the end of the file and beyond. `None` if
+    /// the file does not support it; then the caller uses [`read_at`](VfsFile::read_at). Both kinds of writes
+    /// are visible to it.
     fn read_blocks_at(&self, _blocks: &mut [u8], _offset: u64) -> io::Result<Option<usize>> {
         Ok(None)
     }
     /// Writes some or all of `buf` at `offset`, extending the file where needed.
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize>;
-    /// True if [`write_blocks_at`](VfsFile::write_blocks_at) is worth preparing for.
+    /// True if [`write_blocks_at`](VfsFile::write_blocks_at) probably works, so that preparing blocks is
+    /// worth it.
     fn takes_blocks(&self) -> bool {
         false
     }
     /// Writes all of `blocks` at `offset` past the cache of the operating system. Position, length and
     /// address are multiples of [`BLOCK_BYTES`](crate::BLOCK_BYTES). Returns false if the file does not
-    /// support it: any part may have been written then, and the caller uses [`write_at`](VfsFile::write_at).
-    /// As durable as other writes: not before a sync, which is cheaper after these.
+    /// support it. Then some of the bytes may have been written, and the caller uses
+    /// [`write_at`](VfsFile::write_at). Like other writes it is durable only after a sync, but that sync is
+    /// cheaper.
     fn write_blocks_at(&self, _blocks: &[u8], _offset: u64) -> io::Result<bool> {
         Ok(false)
     }
@@ -92,10 +94,10 @@ pub trait VfsFile: Send + Sync + fmt::Debug {
     fn len(&self) -> io::Result<u64>;
     /// Cuts or extends the file (with zeros) to `len` bytes.
     fn set_len(&self, len: u64) -> io::Result<()>;
-    /// Reserves space for the first `len` bytes, so that writes below it cannot run out of space. The file
-    /// becomes at least `len` bytes long; new bytes read as zero.
+    /// Reserves space for the first `len` bytes, so that writes to these bytes cannot run out of space. The
+    /// file becomes at least `len` bytes long; new bytes read as zero.
     fn allocate(&self, len: u64) -> io::Result<()>;
-    /// Makes the content, and the length needed to read it, durable.
+    /// Makes the content durable, and the length if it is needed to read the content.
     fn sync_data(&self) -> io::Result<()>;
     /// Makes the content and all metadata durable.
     fn sync_all(&self) -> io::Result<()>;
@@ -105,13 +107,13 @@ pub trait VfsFile: Send + Sync + fmt::Debug {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockHolder {
-    /// The process that asks, open for writing.
+    /// The calling process, which has the directory open for writing.
     ThisProcess,
-    /// The process that asks, open for reading; others may read too.
+    /// The calling process, which has the directory open for reading; others may read too.
     ThisProcessReads,
-    /// The process with this id, open for writing.
+    /// The process with this id, which has the directory open for writing.
     Process(u32),
-    /// Unknown processes, open for reading.
+    /// Unknown processes, which have the directory open for reading.
     Readers,
     /// An unknown process.
     Unknown,
@@ -155,5 +157,6 @@ impl From<LockHeld> for io::Error {
     }
 }
 
-/// A held directory lock; a drop releases it, even if forked children of this process live on.
+/// A held directory lock. Dropping it releases the lock, even if forked children of this process are still
+/// alive.
 pub trait VfsLock: Send + Sync + fmt::Debug {}

@@ -1,4 +1,4 @@
-//! The operations of a record, read back.
+//! The decoder of the operations of a record.
 
 use hedgerow_core::key::MAX_KEY_BYTES;
 use hedgerow_core::{KindId, LabelId, Op, PropertyId, PropertyType, VertexId, VertexKeyRef};
@@ -12,7 +12,7 @@ use crate::record::{
 use crate::row::check_row;
 
 /// An iterator over the operations of one commit, in the order in which they were added. The form of the
-/// whole record was checked before. The code that applies the operations judges ids and weights.
+/// whole record was checked before. Ids and weights are checked by the code that applies the operations.
 #[derive(Clone, Debug)]
 pub struct Ops<'a> {
     reader: Reader<'a>,
@@ -33,7 +33,7 @@ impl<'a> Ops<'a> {
     /// Returns the operations in `payload`.
     ///
     /// # Errors
-    /// If the payload is not a whole number of well-formed runs. O(runs), plus O(rows) of string keys.
+    /// If the payload is not a sequence of complete, well-formed runs. O(runs), plus O(rows) of string keys.
     pub fn new(payload: &'a [u8]) -> Result<Ops<'a>, CorruptionKind> {
         check(payload)?;
         Ok(Ops { reader: Reader::new(payload), run: OpRun::default(), left: 0 })
@@ -138,7 +138,7 @@ fn read_kind(r: &mut Reader<'_>) -> Result<KindId, CorruptionKind> {
     Ok(KindId(r.u8().map_err(|_| SHORT)?))
 }
 
-/// True if a number in the place of a label can be that of a kind.
+/// True if the number in the label field is small enough to be the number of a kind.
 fn is_kind(label: LabelId) -> bool {
     label.0 <= u16::from(KindId::MAX.0)
 }
@@ -148,7 +148,7 @@ impl<'a> Iterator for Ops<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Op<'a>> {
-        // `new` has walked the same bytes, so no error can occur here.
+        // `new` has decoded the same bytes, so no error can occur here.
         self.try_next().ok().flatten()
     }
 }
@@ -200,7 +200,7 @@ fn check(payload: &[u8]) -> Result<(), CorruptionKind> {
             PUT_EDGE if run.flags == WEIGHTED => 16,
             REMOVE_EDGE if run.flags == 0 => 8,
             _ => {
-                // Rows with lengths of their own: read one by one, as the iterator reads them again.
+                // Rows of different lengths are read one by one, as the iterator will read them again.
                 let mut rows = Ops { reader: r.clone(), run, left: count };
                 for _ in 0..count {
                     rows.read_row()?;

@@ -14,7 +14,7 @@ pub const RECORD_HEADER_BYTES: usize = 56;
 /// The longest record, frame and padding included.
 pub const MAX_RECORD_BYTES: usize = 256 << 20;
 const MAX_PAYLOAD_BYTES: usize = MAX_RECORD_BYTES - RECORD_HEADER_BYTES;
-/// Records begin at multiples of this.
+/// The alignment of records: they begin at multiples of this.
 pub(crate) const ALIGN: usize = 8;
 
 pub(crate) const RUN_HEADER_BYTES: usize = 8;
@@ -26,19 +26,19 @@ pub(crate) const REMOVE_EDGE: u8 = 5;
 pub(crate) const DEFINE_LABEL: u8 = 6;
 pub(crate) const DEFINE_PROPERTY: u8 = 7;
 pub(crate) const DEFINE_KIND: u8 = 8;
-/// Flag of a run of `PUT_EDGE`: each row carries a weight.
+/// Flag of a run of `PUT_EDGE`: each row has a weight.
 pub(crate) const WEIGHTED: u8 = 1;
-/// Flag of a run of `PUT_EDGE` or `REMOVE_EDGE`: each row carries a rank.
+/// Flag of a run of `PUT_EDGE` or `REMOVE_EDGE`: each row has a rank.
 pub(crate) const RANKED: u8 = 2;
-/// Flag of a run of `PUT_EDGE`: each row carries properties.
+/// Flag of a run of `PUT_EDGE`: each row has properties.
 pub(crate) const PROPERTIES: u8 = 4;
 /// Flag of a run of `DEFINE_LABEL`: the edges have ranks.
 pub(crate) const MULTI: u8 = 1;
-/// Flag of a run of `DEFINE_LABEL`: each row states the kinds of source and destination.
+/// Flag of a run of `DEFINE_LABEL`: each row has the kinds of source and destination.
 pub(crate) const ENDS: u8 = 2;
 /// Flag of a run of `DEFINE_KIND`: the keys are strings.
 pub(crate) const TEXT: u8 = 1;
-/// Flag of a run of `DEFINE_PROPERTY`: each row states the kind of the vertices that have it.
+/// Flag of a run of `DEFINE_PROPERTY`: each row has the kind of the vertices with the property.
 pub(crate) const OF_KIND: u8 = 1;
 /// The most bytes of the properties of one edge or vertex in a record.
 pub const MAX_ROW_BYTES: usize = 64 << 20;
@@ -50,7 +50,7 @@ pub enum RecordError {
     /// The transaction is larger than a record may be.
     #[error("the transaction needs a log record of more than {MAX_RECORD_BYTES} bytes")]
     TooLarge,
-    /// The properties of one edge or vertex are longer than they may be.
+    /// The properties of one edge or vertex are longer than [`MAX_ROW_BYTES`].
     #[error("properties of {bytes} bytes, at most {MAX_ROW_BYTES} are allowed")]
     RowTooLong {
         /// Their length.
@@ -92,7 +92,7 @@ struct OpRunKey {
 #[derive(Clone, Copy, Debug)]
 struct OpRun {
     key: OpRunKey,
-    /// The place of the run's count in the payload.
+    /// The position of the run's count in the payload.
     count_at: usize,
     count: u32,
 }
@@ -136,7 +136,7 @@ impl RecordBuilder {
     /// Adds an operation after the others. Amortised O(1), plus the length of a string key.
     ///
     /// # Errors
-    /// If the record or a key would be too large; the builder stays as it was.
+    /// If the record or a key would be too large; then the builder is unchanged.
     pub fn push(&mut self, op: Op<'_>) -> Result<(), RecordError> {
         match op {
             Op::InsertVertex { id, key } => self.insert_vertex(id, key)?,
@@ -161,7 +161,7 @@ impl RecordBuilder {
         Ok(())
     }
 
-    /// Adds an insertion. The kind of the vertex takes the place of a label in the run.
+    /// Adds an insertion. The label field of the run has the kind of the vertex.
     fn insert_vertex(&mut self, id: VertexId, key: VertexKeyRef<'_>) -> Result<(), RecordError> {
         let (vertices, key) = key.split();
         let run = |kind| OpRunKey { kind, flags: 0, label: u16::from(vertices.0) };
@@ -246,7 +246,7 @@ impl RecordBuilder {
                 }
                 self.name(name);
             }
-            // The caller writes the other operations.
+            // The caller handles the other operations.
             _ => {}
         }
         Ok(())
@@ -273,7 +273,8 @@ impl RecordBuilder {
         self.first_row(key, bytes)
     }
 
-    /// Begins a run with a row of `bytes`. An operation after [`finish`](Self::finish) begins a run too.
+    /// Begins a run with a row of `bytes`. The first operation after [`finish`](Self::finish) also begins a
+    /// run.
     #[cold]
     fn first_row(&mut self, key: OpRunKey, bytes: usize) -> Result<(), RecordError> {
         let len = self.finished.map_or(self.payload.len(), |finished| finished.len);
@@ -292,8 +293,8 @@ impl RecordBuilder {
         Ok(())
     }
 
-    /// Pads the payload and computes its checksum. Call it before taking locks; else the reservation does it.
-    /// O(bytes); does nothing if no operation was added since.
+    /// Pads the payload and computes its checksum. Should be called before locks are taken, or the
+    /// reservation does it. O(bytes); does nothing if no operation was added after the last call.
     pub fn finish(&mut self) {
         if self.finished.is_none() {
             let len = self.payload.len();
@@ -337,9 +338,9 @@ pub(crate) fn record_len(payload: usize) -> usize {
 pub(crate) enum RecordType {
     /// A commit.
     Commit = 1,
-    /// The last record of a full segment; names the next one.
+    /// The last record of a full segment; it names the next segment.
     RotationSeal = 2,
-    /// The end mark of a log that was closed in order.
+    /// The end mark of a log that was closed cleanly.
     ClosingSeal = 3,
 }
 
@@ -350,18 +351,18 @@ pub(crate) struct Frame {
     /// The length of the payload without padding; never 0.
     pub(crate) length: u32,
     pub(crate) lsn: Lsn,
-    /// The commit timestamp; in a seal that of the last commit before it.
+    /// The commit timestamp; in a seal, the timestamp of the last commit before it.
     pub(crate) ts: Timestamp,
-    /// The position known durable when this record was appended.
+    /// The position that was known to be durable when this record was appended.
     pub(crate) durable: Lsn,
     pub(crate) payload_checksum: u64,
-    /// The frame checksum of the record before this one: the chain.
+    /// The frame checksum of the record before this one, which chains the records.
     pub(crate) previous: u64,
 }
 
 const FRAME_BODY_BYTES: usize = RECORD_HEADER_BYTES - 8;
 
-/// Computes the checksum of a frame. It also covers store and segment, which the frame does not repeat.
+/// Computes the checksum of a frame. It also covers store and segment, which the frame does not contain.
 fn frame_checksum(store: StoreId, segment: FileId, body: &[u8; FRAME_BODY_BYTES]) -> u64 {
     let mut scope = [0; 24 + FRAME_BODY_BYTES];
     scope[..16].copy_from_slice(&store.0);
@@ -387,7 +388,7 @@ impl Frame {
         checksum
     }
 
-    /// Reads a frame and its checksum; `None` unless it is whole and belongs to this store and segment.
+    /// Reads a frame and its checksum; `None` unless it is valid and belongs to this store and segment.
     pub(crate) fn decode(
         bytes: &[u8; RECORD_HEADER_BYTES],
         store: StoreId,
@@ -400,7 +401,7 @@ impl Frame {
         Frame::decode_body(bytes).ok()?.map(|frame| (frame, checksum))
     }
 
-    /// Returns the checksum that is stored in a frame, and that of its bytes.
+    /// Returns the checksum that is stored in a frame, and the computed checksum of its bytes.
     pub(crate) fn checksums(
         bytes: &[u8; RECORD_HEADER_BYTES],
         store: StoreId,
@@ -430,7 +431,7 @@ impl Frame {
 /// The payload of a seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seal {
-    /// The next segment; 0 in a closing seal.
+    /// The id of the next segment; 0 in a closing seal.
     pub(crate) next: FileId,
     /// The number of commits in the segment.
     pub(crate) records: u64,

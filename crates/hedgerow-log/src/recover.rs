@@ -1,9 +1,9 @@
-//! Recovery: reads the log back, and tells a torn tail from damage.
+//! Recovery: reads the log, and distinguishes a torn tail from damage.
 //!
-//! The rule (`docs/format/log.md`): the log ends at the first record that is not valid, unless some witness
-//! states that the log had been durable beyond that place; then it is damaged, and nothing is opened.
-//! Witnesses are the manifest, seals, and the frame of any later record: each says how far the log was
-//! durable when it was written.
+//! The rule (`docs/format/log.md`): the log ends at the first record that is not valid, unless a witness
+//! states that the log was durable beyond that position. In that case the log is damaged, and nothing is
+//! opened. Witnesses are the manifest, seals, and the frame of any later record. Each states how far the log
+//! was durable when the witness was written.
 
 mod damaged;
 mod found;
@@ -49,7 +49,7 @@ pub enum RecoverError<E> {
     Visitor {
         /// The log segment's name.
         file: String,
-        /// The position of the record in it.
+        /// The position of the record in that segment.
         offset: u64,
         /// The commit.
         ts: Timestamp,
@@ -75,15 +75,15 @@ impl<E> From<IoError> for RecoverError<E> {
 pub enum Tail {
     /// The log ends with a closing seal.
     Closed,
-    /// The log ends without a seal, right after a record: a crash that tore nothing.
+    /// The log ends without a seal, right after a record: a crash that left no torn record.
     Open,
-    /// The log ends without a seal, and unusable bytes follow the last record; they are left out.
+    /// The log ends without a seal, and unusable bytes follow the last record; these bytes are ignored.
     Torn {
         /// The log segment.
         file: String,
-        /// The position of the unusable part.
+        /// The position of the unusable bytes.
         offset: u64,
-        /// The number of bytes left out, from there to the last one that is not zero.
+        /// The number of ignored bytes, up to the last one that is not zero.
         bytes_cut: u64,
     },
 }
@@ -93,7 +93,7 @@ pub enum Tail {
 pub(crate) struct ReadSegment {
     pub(crate) id: FileId,
     pub(crate) start: Cursor,
-    /// The place where the next segment has to begin.
+    /// The position where the next segment has to begin.
     pub(crate) end: Cursor,
     /// The position in the file after the last commit.
     pub(crate) commits_end: u64,
@@ -106,14 +106,14 @@ pub(crate) struct ReadSegment {
 pub struct Recovered {
     /// The number of accepted commits.
     pub commits: u64,
-    /// The timestamp of the last of them, or of the last one before the segments that were read.
+    /// The timestamp of the last accepted commit, or of the last commit before the segments that were read.
     pub last_ts: Timestamp,
     /// The end of the log.
     pub tail: Tail,
     /// The position that is proved durable.
     pub durable: Lsn,
-    /// Log segments in the directory that belong to another store or a later version; recovery leaves them
-    /// alone.
+    /// Log segments in the directory that belong to another store or a later version; recovery does not touch
+    /// them.
     pub foreign: Vec<String>,
     pub(crate) dir: Dir,
     pub(crate) store: StoreId,
@@ -138,14 +138,14 @@ pub struct CommitPlace {
     pub ts: Timestamp,
     /// The log segment.
     pub segment: FileId,
-    /// The position of the record in it, in bytes.
+    /// The position of the record in that segment, in bytes.
     pub offset: u64,
 }
 
-/// Like [`recover_commits`], but for a visitor that does not need the place of a commit.
+/// Like [`recover_commits`], but for a visitor that does not need the position of a commit.
 ///
 /// # Errors
-/// Those of [`recover_commits`].
+/// The errors of [`recover_commits`].
 pub fn recover<E>(
     fs: Arc<dyn Vfs>,
     witness: Witness<'_>,
@@ -154,13 +154,13 @@ pub fn recover<E>(
     recover_commits(fs, witness, |commit, ops| visitor(commit.ts, ops))
 }
 
-/// Reads the log segments that the manifest names, and those to which the last one leads, and hands each
-/// commit to `visitor`, in timestamp order. Changes nothing. Reads every segment once, and the unused rest of
-/// the last one.
+/// Reads the log segments that the manifest names, and those to which the last one leads. Passes each commit
+/// to `visitor`, in timestamp order. Changes nothing. Reads every segment once, with the unused rest of the
+/// last one.
 ///
 /// # Errors
-/// If a file cannot be read, the log is damaged, or `visitor` refuses. The caller must then discard the
-/// commits that it received.
+/// If a file cannot be read, the log is damaged, or `visitor` refuses a commit. The caller must then discard
+/// the commits that it received.
 pub fn recover_commits<E>(
     fs: Arc<dyn Vfs>,
     witness: Witness<'_>,
@@ -202,9 +202,9 @@ struct Recovery<'d, V> {
     visitor: V,
     segments: Vec<ReadSegment>,
     commits: u64,
-    /// The position that the witnesses seen so far state as durable.
+    /// The largest position that a witness so far states as durable.
     durable: Lsn,
-    /// The part behind the last record of the segment read last.
+    /// The bytes behind the last record of the last segment.
     rest: Option<scan::Rest>,
 }
 
@@ -272,7 +272,7 @@ impl<V> Recovery<'_, V> {
     fn check_joint(&self, before: &ReadSegment, next: &SegmentScan) -> Result<(), Corruption> {
         let (end, start) = (before.end, next.cursor());
         if end.lsn < start.lsn {
-            // The log names the next segment only once all before it is durable.
+            // The log names the next segment only after all records before it are durable.
             let kind = CorruptionKind::DurableRecordLost { durable_lsn: start.lsn.0 };
             return Err(Corruption::new(segment_name(before.id), before.commits_end, kind));
         }
@@ -295,8 +295,8 @@ impl<V> Recovery<'_, V> {
         Ok(())
     }
 
-    /// Lists the log segments that nothing names: leftovers of an interrupted rotation, recovery or
-    /// checkpoint. Later ones can still be witnesses, in case the seal that led to them is damaged.
+    /// Lists the log segments that nothing names, which an interrupted rotation, recovery or checkpoint left
+    /// behind. Later ones can still be witnesses, if the seal that led to them is damaged.
     fn look_at_strays<E>(
         &mut self,
         on_disk: &BTreeSet<FileId>,
@@ -314,7 +314,7 @@ impl<V> Recovery<'_, V> {
                         self.durable = self.durable.max(scan.rest()?.durable);
                     }
                 }
-                // The file was being made when the power failed.
+                // The file was not complete when the power failed.
                 Err(FileError::Corruption(_)) => strays.push(id),
                 Err(FileError::Format { error, .. }) if was_never_headed(&error) => strays.push(id),
                 Err(FileError::Format { file, .. }) => foreign.push(file),
@@ -324,7 +324,7 @@ impl<V> Recovery<'_, V> {
         Ok((strays, foreign))
     }
 
-    /// Returns the end of the log; damage, if a witness states that the log was durable beyond it.
+    /// Returns the end of the log. Fails with damage if a witness states that the log was durable beyond it.
     fn judge_end(&mut self) -> Result<Tail, Corruption> {
         let Some(last) = self.segments.last() else { return Ok(Tail::Open) };
         let file = segment_name(last.id);
@@ -343,7 +343,7 @@ impl<V> Recovery<'_, V> {
     }
 }
 
-/// True if a header that was refused for `error` may be one that never reached the disk.
+/// True if the refused header may never have reached the disk.
 fn was_never_headed(error: &hedgerow_io::FormatError) -> bool {
     matches!(error, hedgerow_io::FormatError::NotOurs)
 }

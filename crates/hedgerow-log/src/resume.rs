@@ -1,8 +1,8 @@
-//! The step from a log that was read to one that is written: it makes the accepted commits durable first.
+//! The step from reading a log to writing it: first it makes the accepted commits durable.
 //!
 //! Bytes that were read need not be on the disk. After a failed sync the operating system may show data that
-//! the disk never got, and a second sync succeeds without writing it. So this module writes every commit
-//! again that no witness proves durable.
+//! the disk never got, and a second sync succeeds without writing it. So this module writes again all commits
+//! that no witness proves durable.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, IoError, Lsn};
@@ -27,11 +27,11 @@ impl Resumed {
         self.obsolete.iter().map(|&id| segment_name(id)).collect()
     }
 
-    /// Removes the files that the manifest, just made durable, no longer names, and makes the removal
-    /// durable. Returns the log.
+    /// Removes the files that the new manifest does not name, and makes the removal durable. The manifest
+    /// must be durable. Returns the log.
     ///
     /// # Errors
-    /// Those of the file system; the next opening removes the rest.
+    /// The errors of the file system; the next opening removes the remaining files.
     pub fn remove_obsolete(self) -> Result<Log, IoError> {
         for &id in &self.obsolete {
             self.dir.unlink_if_there(&segment_name(id))?;
@@ -44,9 +44,9 @@ impl Resumed {
 }
 
 impl ReadSegment {
-    /// True if the whole segment, with the seal that leads on, is proved durable, and is worth keeping. A
-    /// segment without commits at the end of the log is not: each opening that writes nothing would leave one
-    /// behind.
+    /// True if the whole segment, with the seal that names the next one, is proved durable and worth keeping.
+    /// The last segment is not worth keeping without commits: each opening without writes would add such a
+    /// segment.
     fn is_kept(&self, durable: Lsn, is_last: bool) -> bool {
         let sound = durable >= self.end.lsn && !(is_last && (self.kind == End::Open || self.records == 0));
         sound || faults::is_on(PlantedFault::UnprovenTailKept)
@@ -64,14 +64,15 @@ impl ReadSegment {
 }
 
 impl Recovered {
-    /// Makes a fresh segment, writes into it every accepted commit that is not proved durable, syncs it and
-    /// the directory, and returns the log that goes on there. The segment has `least` bytes, as far as the
-    /// options allow, or more if the commits need more. All other files stay as they are until the manifest
-    /// names the new segment. The recovered store replaces `options.store`. O(bytes of the rewritten tail).
+    /// Makes a fresh segment and writes into it every accepted commit that is not proved durable. Syncs the
+    /// segment and the directory, and returns the log that continues in the segment. The segment has `least`
+    /// bytes, as far as the options allow, or more if the commits need more. All other files are unchanged
+    /// until the manifest names the new segment. The recovered store replaces `options.store`. O(bytes of the
+    /// rewritten tail).
     ///
     /// # Errors
-    /// Those of the file system, a full disk included; and damage that appeared after the first reading. The
-    /// caller can then repeat this call, or the whole recovery.
+    /// The errors of the file system, also of a full disk, and damage that appeared after the first reading.
+    /// Then the caller can repeat this call, or the whole recovery.
     pub fn resume(&self, options: LogOptions, least: u64) -> Result<Resumed, FileError> {
         let last = self.segments.len().saturating_sub(1);
         let kept =
@@ -91,18 +92,18 @@ impl Recovered {
         Ok(Resumed { log, dir: self.dir.clone(), obsolete })
     }
 
-    /// Removes the log files to which no chain of segments leads: those of openings that were killed.
-    /// [`Resumed::remove_obsolete`] does so after the manifest is durable. An opening that needs their room
-    /// on a full disk does so before.
+    /// Removes the log files to which no chain of segments leads: the files of openings that were killed.
+    /// [`Resumed::remove_obsolete`] also removes them, after the manifest is durable. An opening on a full
+    /// disk calls this before, if it needs their room.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn remove_strays(&self) -> Result<(), IoError> {
         self.strays.iter().try_for_each(|&id| self.dir.unlink_if_there(&segment_name(id)).map(drop))
     }
 
-    /// Returns the place of the fresh segment: the beginning of the rewritten commits, else the end of the
-    /// kept segments.
+    /// Returns the position of the fresh segment: the beginning of the rewritten commits, or the end of the
+    /// kept segments if no commit is rewritten.
     fn position(&self, keep: &[ReadSegment], rewrite: &[ReadSegment]) -> LogPosition {
         let start = Cursor { lsn: Lsn::ZERO, chain: 0, last_ts: LogPosition::START.last_ts };
         let after = keep.last().map_or(start, |s| s.end);
@@ -156,8 +157,8 @@ impl Recovered {
     }
 }
 
-/// Returns the error that stopped the new log, as an error of its own; it keeps the system's code, so that a
-/// full disk shows.
+/// Returns the error that stopped the new log, as a separate error. It has the system's error code, so that a
+/// full disk is recognized.
 fn stopped(error: LogError, segment: FileId) -> FileError {
     let LogError::Failed(failed) = error else {
         return IoError::new(segment_name(segment), "rewrite", std::io::Error::other(error)).into();

@@ -29,14 +29,14 @@ fn put_variable(bytes: &[u8], out: &mut Vec<u8>) {
 /// Reads the row in `bytes`; `None` for no bytes.
 ///
 /// # Errors
-/// The broken rule, if the bytes are not a row. Allocates nothing before the bytes are found.
+/// The broken rule, if the bytes are not a row. Allocates only if the bytes exist.
 pub fn decode_row(bytes: &[u8]) -> Result<Option<Row>, &'static str> {
     let mut cells = Vec::new();
     walk(bytes, |id, value| cells.push((id, value.to_owned())))?;
     Ok(Row::new(cells))
 }
 
-/// Checks like [`decode_row`], but keeps nothing.
+/// Checks like [`decode_row`], but stores nothing.
 pub(crate) fn check_row(bytes: &[u8]) -> Result<(), &'static str> {
     walk(bytes, |_, _| ())
 }

@@ -15,7 +15,7 @@ pub const DATA_START: u64 = 128;
 
 const PREAMBLE_BYTES: usize = DATA_START as usize - HEADER_BYTES;
 /// Bytes at the end of a segment that no record may use, so that a sealed segment is always shorter than its
-/// allocation. So a reader can tell a cut file from one that was never sealed.
+/// allocation. So a reader can distinguish a cut file from a file that was never sealed.
 const GUARD_BYTES: u64 = 8;
 
 /// Returns the name of log segment `id`.
@@ -23,7 +23,7 @@ pub fn segment_name(id: FileId) -> String {
     format!("log-{:016x}.wal", id.0)
 }
 
-/// Returns the log segment with this name; `None` if it is the name of none.
+/// Returns the log segment with this name; `None` if this is no name of a log segment.
 pub fn parse_segment_name(name: &str) -> Option<FileId> {
     let digits = name.strip_prefix("log-")?.strip_suffix(".wal")?;
     let id = FileId(u64::from_str_radix(digits, 16).ok()?);
@@ -33,14 +33,14 @@ pub fn parse_segment_name(name: &str) -> Option<FileId> {
 /// A bound for log positions and file lengths, so that their sums stay within 64 bits.
 const LAST_POSITION: u64 = 1 << 61;
 
-/// A segment's statements about its place in the log.
+/// A segment's statements about its position in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Preamble {
     /// The position of the first record.
     pub(crate) base: Lsn,
-    /// The frame checksum of the record before the first one.
+    /// The frame checksum of the record before the segment.
     pub(crate) previous_checksum: u64,
-    /// The segment of that record; 0 if there is none.
+    /// The segment of that record; 0 if no record is before the segment.
     pub(crate) previous_segment: FileId,
     /// The timestamp of the last commit before this segment.
     pub(crate) last_ts: Timestamp,
@@ -89,7 +89,7 @@ impl Preamble {
 const _: () = assert!(PREAMBLE_BYTES == 64 && GUARD_BYTES as usize >= crate::record::ALIGN);
 
 /// Returns the length of a segment that has room for `data` bytes of commits and is at least `least` bytes
-/// long; `None` beyond the bound for files.
+/// long; `None` if that exceeds the bound for files.
 pub(crate) fn allocated_len(least: u64, data: u64) -> Option<u64> {
     let len =
         data.checked_add(DATA_START + SEAL_BYTES + GUARD_BYTES)?.max(least).checked_next_multiple_of(8)?;
@@ -104,7 +104,7 @@ pub(crate) fn capacity_end(allocated: u64) -> u64 {
 /// The reason why a segment could not be made.
 #[derive(Debug)]
 pub(crate) enum CreateError {
-    /// The file could not be made; the directory is as sound as before.
+    /// The file could not be made; the directory is unchanged.
     File(IoError),
     /// The directory could not be synced: other changes in it may be lost too.
     Directory(IoError),
@@ -122,8 +122,8 @@ impl CreateError {
     }
 }
 
-/// Makes a segment: allocated, with a head, synced, and its directory entry durable. Removes the file after a
-/// failure if possible. A file that remains is harmless: nothing names it.
+/// Makes a segment: allocated, with a head, synced, and its directory entry durable. After a failure it
+/// removes the file if possible. A remaining file is harmless, because nothing names it.
 pub(crate) fn create_segment(
     dir: &Dir,
     header: &FileHeader,
@@ -144,7 +144,7 @@ pub(crate) fn create_segment(
     Ok(file)
 }
 
-/// Opens a log segment for reading. A missing one is damage: the manifest or a seal names it.
+/// Opens a log segment for reading. A missing file is damage, because the manifest or a seal names it.
 pub(crate) fn open_segment(dir: &Dir, id: FileId) -> Result<NamedFile, FileError> {
     let name = segment_name(id);
     dir.open(&name, Access::Read).map_err(|e| match e.source.kind() {

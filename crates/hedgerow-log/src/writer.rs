@@ -25,17 +25,17 @@ pub use types::{
     FIRST_SEGMENT_BYTES, LEAST_SEGMENT_BYTES, LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError,
 };
 
-/// The number of buffered bytes from which the next reservation writes them to the file, without a sync.
+/// The number of buffered bytes from which on a reservation writes them to the file, without a sync.
 pub const WRITE_OUT_BYTES: usize = 1 << 20;
-/// The size beyond which a write buffer is freed after use.
+/// The size from which on a write buffer is freed after use.
 const KEEP_BUFFER_BYTES: usize = 16 << 20;
-/// The divisor of a memory limit that bounds both sizes above.
+/// The divisor of the memory limit: the quotient bounds both sizes above.
 const LIMIT_SHARE: u64 = 64;
 
 /// A running log. Many threads may call its methods.
 ///
-/// An append copies into memory; [`flush_and_sync`](Log::flush_and_sync) takes the buffer and writes it while
-/// other threads append to a second buffer. Appenders wait for the disk only when the log changes to a new
+/// An append copies into memory; [`flush_and_sync`](Log::flush_and_sync) swaps the buffer and writes it,
+/// while other threads append to a second one. Appenders wait for the disk only when the log changes to a new
 /// segment.
 #[derive(Debug)]
 pub struct Log {
@@ -49,13 +49,13 @@ pub struct Log {
     stopped: OnceLock<LogError>,
 }
 
-/// The memory of a write.
+/// The buffers of a write.
 #[derive(Debug)]
 struct Writing {
     /// The buffer that is filled next.
     spare: Vec<u8>,
     blocks: Blocks,
-    /// The charge for both, and for a buffer that is being written.
+    /// The charge for the spare buffer and the blocks, and for a buffer that is being written.
     charge: Charge,
 }
 
@@ -115,17 +115,17 @@ pub struct Reservation<'log> {
 }
 
 impl Log {
-    /// Makes the segment `start.segment` and a log that goes on in it. The log before `start.lsn` must be
+    /// Makes the segment `start.segment` and a log that continues in it. The log before `start.lsn` must be
     /// durable.
     ///
     /// # Errors
-    /// Those of the file system; nothing names the segment yet.
+    /// The errors of the file system. In that case nothing names the segment.
     pub fn create(fs: Arc<dyn Vfs>, options: LogOptions, start: LogPosition) -> Result<Log, IoError> {
         Log::create_with(Dir::new(fs), options, start, (FIRST_SEGMENT_BYTES, 0), Vec::new())
     }
 
-    /// Like [`create`](Self::create), but after `sealed` segments, and with a first segment of at least
-    /// `least` bytes that has room for `data` bytes.
+    /// Like [`create`](Self::create), but for a log with `sealed` segments before, and with a first segment
+    /// of at least `least` bytes that has room for `data` bytes.
     pub(crate) fn create_with(
         dir: Dir,
         options: LogOptions,
@@ -168,7 +168,8 @@ impl Log {
         &self.options.account
     }
 
-    /// Returns the position known durable: all records that end at or before it survive a crash.
+    /// Returns the position that is known to be durable: all records that end at or before it survive a
+    /// crash.
     pub fn durable(&self) -> Lsn {
         Lsn(self.durable.load(Ordering::Acquire))
     }
@@ -178,7 +179,7 @@ impl Log {
         Lsn(self.end.load(Ordering::Acquire))
     }
 
-    /// Checks that the log runs.
+    /// Checks that the log has not stopped.
     ///
     /// # Errors
     /// The error that stopped it.
@@ -202,11 +203,11 @@ impl Log {
     }
 
     /// Reserves space for `record`, so that its append cannot fail. Finishes the record. Usually O(1) and
-    /// without file access. Writes a full buffer if no other thread is writing. Changes to a new segment if
-    /// the record does not fit the present one, with two file syncs and one of the directory.
+    /// without file access. Writes a full buffer if no other thread is writing. If the record does not fit
+    /// the present segment, changes to a new one, with two syncs of files and one of the directory.
     ///
     /// # Errors
-    /// [`ReserveError::DiskFull`] and [`ReserveError::TooManyFiles`] leave the log as it was. Any other
+    /// [`ReserveError::DiskFull`] and [`ReserveError::TooManyFiles`] leave the log unchanged. Any other
     /// failure stops it.
     pub fn reserve(&self, record: &mut RecordBuilder) -> Result<Reservation<'_>, ReserveError> {
         self.check()?;
@@ -231,8 +232,7 @@ impl Log {
         Ok(reservation)
     }
 
-    /// Returns the size `bytes` of a buffer, or the share of the memory limit that it may take if that is
-    /// less.
+    /// Returns the size `bytes` of a buffer, or its share of the memory limit if that is less.
     #[inline]
     fn at_most(&self, bytes: usize) -> usize {
         let share = |limit: u64| usize::try_from(limit / LIMIT_SHARE).unwrap_or(usize::MAX);
@@ -267,7 +267,7 @@ impl Log {
         let written = record_len(payload.len);
         assert!(written as u64 <= reserved, "a record of {written} bytes, {reserved} reserved");
         if state.buffer.capacity() - state.buffer.len() < written {
-            // By a quarter, not twofold: both buffers are kept.
+            // Grows by a quarter, not twofold, because both buffers are kept.
             state.buffer.reserve_exact(written.max(state.buffer.len() / 4));
             if !faults::is_on(PlantedFault::BufferNotCharged) {
                 state.charge.set(state.buffer.capacity());
@@ -287,8 +287,8 @@ impl Log {
     /// Blocks for the disk; other threads can append meanwhile.
     ///
     /// # Errors
-    /// Any failure stops the log for good: a failed sync must not be repeated, since a second one may succeed
-    /// although the data is lost.
+    /// Any failure stops the log for good: a failed sync must not be repeated, because a second one may
+    /// succeed although the data is lost.
     pub fn flush_and_sync(&self) -> Result<Lsn, LogError> {
         let mut io = self.io()?;
         let (end, file) = self.write_buffer(&mut io, Then::Sync)?;
@@ -301,7 +301,7 @@ impl Log {
         Ok(self.durable())
     }
 
-    /// Hands all records appended before the call to the operating system, without a sync.
+    /// Writes all records appended before the call to the file, without a sync.
     ///
     /// # Errors
     /// Any failure stops the log for good.
@@ -346,12 +346,12 @@ enum Then {
     Nothing,
 }
 
-/// The right to write and sync. A panic under it stops the log before another thread gets it. The bytes taken
-/// from the buffer are lost then, and a sync by the next thread would acknowledge them.
+/// The right to write and sync. A panic under it stops the log before another thread gets it. In a panic the
+/// bytes taken from the buffer are lost, and a sync by the next thread would acknowledge them.
 pub(crate) struct Io<'a> {
     log: &'a Log,
     writing: MutexGuard<'a, Writing>,
-    /// True if the thread was unwinding when it got the right.
+    /// True if the thread was already unwinding when it got the right.
     unwinding: bool,
 }
 
@@ -365,12 +365,12 @@ impl Drop for Io<'_> {
 
 impl Reservation<'_> {
     /// Appends the record for which the space was reserved, as the commit `ts`, and returns the position
-    /// after it. The commit is durable once [`Log::durable`] has reached that position. Callers take turns,
+    /// after it. The commit is durable when [`Log::durable`] has reached that position. Callers take turns,
     /// in timestamp order. Copies the record; no file access. A record without operations is not written.
     ///
     /// # Panics
-    /// If `ts` is not after that of the append before, or the record is longer than the reservation: the
-    /// caller's errors.
+    /// If `ts` is not after the timestamp of the last append, or the record is longer than the reservation.
+    /// Both are errors of the caller.
     pub fn append(mut self, record: &mut RecordBuilder, ts: Timestamp) -> Lsn {
         if record.is_empty() {
             return self.log.end();

@@ -1,8 +1,8 @@
-//! Changes: the last entry about each edge.
+//! Changes: the last delta entry about each edge.
 
 use hedgerow_core::{LocalVertex, RowRef, VertexId};
 
-/// The last state that a set of entries gives an edge.
+/// The last state that a set of delta entries gives an edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change<'a> {
     pub(crate) local: LocalVertex,
@@ -19,10 +19,10 @@ impl Change<'_> {
     }
 }
 
-/// Reduces `changes`, which are in commit order, to the last one about each edge, sorted by vertex,
+/// Reduces `changes`, which are in commit order, to the last change of each edge, sorted by vertex,
 /// destination and rank. O(n log n), and O(n) for sorted runs.
 pub(crate) fn last_words(changes: &mut Vec<Change<'_>>) {
-    // The sort is stable: of several changes of one edge the last stays last.
+    // The sort is stable: among the changes of one edge, the newest stays last.
     changes.sort_by_key(Change::key);
     changes.dedup_by(|later, kept| {
         let same = later.key() == kept.key();

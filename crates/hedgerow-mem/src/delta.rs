@@ -4,16 +4,17 @@
 //! # Protocol
 //! * One thread at a time appends: the holder of the subgraph's latch.
 //! * Entries `0..len` are never written again after `len` was published by a release store; readers load it
-//!   with acquire and look at nothing beyond.
+//!   with acquire and read no entry beyond.
 //! * Timestamps ascend along the log, because they are drawn while the latch is held.
 //!
-//! * The *Bloom filter* gets a bit for each entry about an edge before the entry is published, and bits are
-//!   never cleared: a reader that sees an entry sees its bit. It is a filter of one hash (Bloom, "Space/time
-//!   trade-offs in hash coding with allowable errors", 1970), with one byte per entry: in a full log one bit
-//!   in eight is set. The log has no entry for most edges, and then a look-up reads one word of the filter.
+//! * The *Bloom filter* gets a bit for each entry about an edge before the entry is published, and no bit is
+//!   ever cleared. So a reader that sees an entry also sees its bit. It is a filter of one hash (Bloom,
+//!   "Space/time trade-offs in hash coding with allowable errors", 1970), with one byte per entry, so that a
+//!   full log has one bit in eight set. For most edges the log has no entry, and a look-up reads only one
+//!   word of the filter.
 //!
-//! Entries are kept as a struct of arrays in one allocation, so that the filter on the local source reads 16
-//! entries per vector load.
+//! Entries are stored as a struct of arrays in one allocation, so that the filter on the local source reads
+//! 16 entries per vector load.
 #![allow(unsafe_code)]
 
 use std::ops::Range;
@@ -34,18 +35,19 @@ mod storage;
 
 use storage::{ENTRIES_PER_WORD, Storage};
 
-/// A delta log of fixed capacity. Timestamps are kept as 32-bit offsets from the `base` of the log.
+/// A delta log of fixed capacity. Timestamps are stored as 32-bit offsets from the `base` of the log.
 pub struct Delta {
     base: Timestamp,
     len: AtomicU32,
     capacity: u32,
     weighted: bool,
-    /// True if some entry has a rank. It is here, not in `extra`, because every look-up of an edge reads it.
+    /// True if some entry has a rank. It is a field of the delta, not of `extra`, because every look-up of an
+    /// edge reads it.
     ranked: AtomicBool,
-    /// The property whose words have places in the storage.
+    /// The property whose values are stored as a word per entry.
     word: Option<WordProperty>,
     storage: Storage,
-    /// Ranks, and rows that have no place in the storage, from the first entry on that has any.
+    /// Ranks, and rows that the storage cannot hold. Allocated for the first entry that has such attributes.
     extra: OnceLock<Box<DeltaExtra>>,
 }
 
@@ -66,7 +68,7 @@ impl Delta {
     }
 
     /// Like [`new`](Self::new), but with a place in each entry for the value of the property `word`: 8 bytes
-    /// and a bit more per entry.
+    /// and one bit more per entry.
     pub(crate) fn with_words(
         base: Timestamp,
         capacity: usize,
@@ -130,7 +132,7 @@ impl Delta {
         self.len() == 0
     }
 
-    /// Returns the number of entries for which there is room in all.
+    /// Returns the number of entries that the log can hold.
     #[inline]
     pub fn capacity(&self) -> usize {
         self.capacity as usize
@@ -146,7 +148,7 @@ impl Delta {
         self.storage.bytes() + self.extra().map_or(0, DeltaExtra::bytes)
     }
 
-    /// Makes `base` the base of a log that has no entries yet.
+    /// Sets the base of a log without entries to `base`.
     pub(crate) fn begin_at(&mut self, base: Timestamp) {
         debug_assert!(self.is_empty());
         self.base = base;
@@ -161,7 +163,7 @@ impl Delta {
 
     /// Appends the operations of the commit `ts` and publishes them together.
     ///
-    /// The caller holds the latch of the subgraph and has checked that [`accepts`](Self::accepts) holds.
+    /// The caller holds the latch of the subgraph and has checked that [`accepts`](Self::accepts) is true.
     ///
     /// # Panics
     /// If there is no room: the storage is never written out of bounds.
@@ -178,7 +180,8 @@ impl Delta {
         self.len.store((first + ops.len()) as u32, Ordering::Release);
     }
 
-    /// Appends the entries of `other` from `from` on, timestamps included, and publishes them together.
+    /// Appends the entries of `other` from index `from` on, with their timestamps, and publishes them
+    /// together.
     ///
     /// # Panics
     /// If there is no room.
@@ -270,15 +273,15 @@ impl Delta {
     }
 
     /// True if there may be an entry about the edge from `local` to `dst`. False is certain for all entries
-    /// that the caller must see: those below [`len`](Self::len), and those at or before a timestamp that was
-    /// published to it.
+    /// that the caller must see: those below [`len`](Self::len), and those at or before a timestamp that the
+    /// caller knows to be published.
     #[inline]
     pub(crate) fn may_mention(&self, local: LocalVertex, dst: VertexId) -> bool {
         self.capacity > 0 && self.storage.filter_has(self.bit(local, dst))
     }
 
-    /// Returns the place of the last of the first `n` entries about the edge from `local` to `dst`, if any.
-    /// `wanted` selects entries by place, such as those of one rank.
+    /// Returns the index of the last entry about the edge from `local` to `dst` among the first `n` entries,
+    /// if any. `wanted` selects entries by index, such as the entries of one rank.
     #[inline]
     pub(crate) fn last_edge(
         &self,
@@ -318,9 +321,9 @@ impl Delta {
         self.storage.with_tags(n, |tags| simd::for_each_low6(tags, local.0, f));
     }
 
-    /// Returns how many edges of `local` the first `n` entries insert, less those that they remove. Entries
-    /// are effective, so that this is the growth of its list. O(n), without a branch that depends on an
-    /// entry.
+    /// Returns how many edges of `local` the first `n` entries insert, minus the edges that they remove. All
+    /// entries are effective, so this is the growth of the vertex's list. O(n), without a branch that depends
+    /// on an entry.
     #[inline]
     pub(crate) fn growth_of(&self, n: usize, local: LocalVertex) -> isize {
         let [inserts, removals] = [EdgeOp::Insert, EdgeOp::Remove].map(|op| tag(local, op));

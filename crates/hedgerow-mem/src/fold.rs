@@ -12,14 +12,15 @@ use crate::op::{Entries, Entry, Ops};
 use crate::patch::Patch;
 use crate::version::Version;
 
-/// The first capacity of a delta, in entries. Under the model checkers two, so that merges come early.
+/// The first capacity of a delta, in entries. Under the model checkers it is two, so that merges happen
+/// early.
 pub(crate) const MIN_DELTA: usize = if cfg!(feature = "model-checking") { 2 } else { 4 };
 /// The largest capacity of a delta, in entries.
 const MAX_DELTA: usize = if cfg!(feature = "model-checking") { 2 } else { 256 };
-/// A delta has room for this share of the main part: 1/8, within the bounds above.
+/// The divisor of the size of the main part: a delta has room for 1/8 of it, within the bounds above.
 const DELTA_SHARE: usize = 8;
-/// A delta has room for at least this many square roots of the size of the main part. If a main part grew
-/// from nothing by an eighth at a time, it would be merged nearly twice as often.
+/// A delta has room for at least this many square roots of the size of the main part. With room for only an
+/// eighth, a main part that grows from nothing would be merged nearly twice as often.
 const DELTA_ROOTS: usize = 3;
 
 fn delta_capacity(edges: usize) -> usize {
@@ -27,8 +28,8 @@ fn delta_capacity(edges: usize) -> usize {
 }
 
 /// Folds the published part of the delta, if that makes room for `count` operations at `ts`. The new version
-/// begins at the last timestamp folded. That is published, so the old version is dead at once unless a
-/// snapshot needs it.
+/// begins at the last folded timestamp. This timestamp is published, so the old version is dead at once
+/// unless a snapshot needs it.
 pub(crate) fn published(
     head: &Version,
     count: usize,
@@ -47,8 +48,8 @@ pub(crate) fn published(
     (carried + count <= capacity && offset_fits).then(|| fold(head, n, capacity, Aim::Write, weighted, arena))
 }
 
-/// Folds the published part of the delta and leaves no room for more. With `relocate` the main part moves
-/// even if there is nothing to fold.
+/// Folds the published part of the delta. The new version has a delta without capacity. With `relocate` the
+/// main part moves even if there is nothing to fold.
 pub(crate) fn settle(
     head: &Version,
     published: Timestamp,
@@ -61,8 +62,8 @@ pub(crate) fn settle(
     fold(head, n, head.delta.len() - n, aim, weighted, arena)
 }
 
-/// Merges the whole delta and the operations of `ts` into a version that begins at `ts`, for commits that do
-/// not fit into a delta.
+/// Merges the whole delta and the operations of `ts` into a version that begins at `ts`, for a commit that
+/// does not fit into a delta.
 pub(crate) fn all(head: &Version, ops: Ops<'_>, ts: Timestamp, weighted: bool, arena: &Arena) -> Version {
     let (delta, logged) = (&head.delta, head.delta.len());
     let (ranks, rows) = (delta.has_ranks() || ops.has_ranks(), delta.has_rows() || ops.has_rows());
@@ -135,7 +136,7 @@ impl Entries for WithOps<'_> {
     }
 }
 
-/// The entries from a place on.
+/// The entries of `E` from an index on.
 struct EntriesFrom<'a, E>(usize, &'a E);
 
 impl<E: Entries> Entries for EntriesFrom<'_, E> {
@@ -174,9 +175,9 @@ fn flat(head: &Version, n: usize, entries: &impl Entries, weighted: bool, arena:
 /// The purpose of a fold.
 #[derive(Clone, Copy, PartialEq)]
 enum Aim {
-    /// Makes room for operations to be written.
+    /// Makes room in the delta for operations.
     Write,
-    /// Leaves a plain main part.
+    /// Makes a plain main part without a patch.
     Settle,
     /// Like `Settle`, but always in new blocks.
     Relocate,
@@ -202,9 +203,10 @@ fn begin(head: &Version, n: usize) -> Timestamp {
 }
 
 /// Makes a version with the first `n` delta entries of `head` merged. Its delta has room for `capacity`
-/// entries, and holds those that are carried over.
+/// entries, and begins with the entries that are carried over.
 fn fold(head: &Version, n: usize, capacity: usize, aim: Aim, weighted: bool, arena: &Arena) -> Version {
-    // The merge reads entries in the order of edges: their properties arrive while it sorts them.
+    // The merge reads entries in the order of edges: their properties arrive in the cache while the merge
+    // sorts them.
     head.delta.prefetch_properties(n);
     let (main, patch) = folded(head, n, aim, weighted, arena);
     let begin = begin(head, n);

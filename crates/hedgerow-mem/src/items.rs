@@ -1,7 +1,8 @@
 //! Attributes of edges: ranks (of `multi` labels) and property rows.
 //!
 //! A subgraph without ranks and rows pays nothing for them: its main part has no [`Extra`], its delta no
-//! [`DeltaExtra`]. Lists of ranked edges ascend by (neighbour, rank) and may name a neighbour several times.
+//! [`DeltaExtra`]. Lists of ranked edges ascend by (neighbour, rank), and a neighbour may occur several
+//! times.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
@@ -12,7 +13,7 @@ use hedgerow_core::{Columns, Row, RowRef, VertexId};
 /// The attributes of the edges of a main part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extra {
-    /// The rank of each edge; absent if all are 0.
+    /// The rank of each edge; `None` if all are 0.
     pub ranks: Option<Box<[u64]>>,
     /// The properties.
     pub columns: Columns,
@@ -29,17 +30,17 @@ impl Extra {
     }
 }
 
-/// Bytes by which a delta may grow before its version is charged for them.
+/// The growth of a delta in bytes after which its version is charged again.
 const CHARGED_AT_ONCE: usize = 256;
 
-/// The attributes of the entries of a delta, except property words, which have places in its block. Each
+/// The attributes of the entries of a delta, except property words, which are in the block of the delta. Each
 /// array is allocated when the first entry needs it. A place is written before its entry is published, and
 /// never again.
 #[derive(Default)]
 pub(crate) struct DeltaExtra {
     rows: OnceLock<Box<[OnceLock<Row>]>>,
     ranks: OnceLock<Box<[AtomicU64]>>,
-    /// The bytes of the arrays, and of what rows hold.
+    /// The bytes of the arrays and of the rows.
     held: AtomicUsize,
     /// The value of [`bytes`](Self::bytes) when [`has_grown`](Self::has_grown) was last true.
     told: AtomicUsize,
@@ -72,9 +73,10 @@ impl DeltaExtra {
         self.held.store(self.held.load(Ordering::Relaxed) + bytes, Ordering::Relaxed);
     }
 
-    /// True if the bytes held have grown by 256 or more since this was last true. Only for the writer. O(1).
+    /// True if [`bytes`](Self::bytes) has grown by 256 or more after the last call that returned true. Only
+    /// for the writer. O(1).
     pub(crate) fn has_grown(&self) -> bool {
-        // With the bytes of `self`, which came with the first growth.
+        // Includes the bytes of `self`, which was allocated with the first growth.
         let held = self.bytes();
         let grown = held >= self.told.load(Ordering::Relaxed) + CHARGED_AT_ONCE;
         if grown {
@@ -98,13 +100,13 @@ impl DeltaExtra {
         row.map_or(RowRef::Empty, RowRef::Row)
     }
 
-    /// Returns the bytes held, itself included. O(1).
+    /// Returns the bytes of memory, with `self`. O(1).
     pub(crate) fn bytes(&self) -> usize {
         size_of::<DeltaExtra>() + self.held.load(Ordering::Relaxed)
     }
 }
 
-/// One edge as it lies in a version.
+/// One edge of a version.
 #[derive(Clone, Copy, Debug)]
 pub struct ItemRef<'a> {
     /// The other endpoint.

@@ -1,15 +1,15 @@
 //! Multi-version subgraphs in memory.
 //!
-//! A subgraph holds 64 consecutive vertices. Per direction it is a chain of versions, newest first; a version
-//! is an immutable sorted [main part](main_part) (a small CSR) plus an append-only [`delta`] log whose
-//! entries carry commit timestamps. A reader at timestamp `t` finds the newest version that began at or
-//! before `t` and reads its main part plus the delta entries up to `t`: no lock, and no version check per
-//! edge of the main part. Writers hold the latch of the subgraph ([`Latched`]); when a delta is full they
-//! merge it into a new version (RapidStore section 5 for the partition and the version chain; here a version
-//! is made per merge, not per edge).
+//! A subgraph has 64 consecutive vertices. Per direction it is a chain of versions, newest first. A version
+//! is an immutable sorted [main part](main_part) (a small CSR) plus an append-only [`delta`] log, whose
+//! entries have commit timestamps. A reader at timestamp `t` finds the newest version that began at or before
+//! `t`, and reads its main part plus the delta entries up to `t`. It takes no lock, and checks no version per
+//! edge of the main part. Writers hold the latch of the subgraph ([`Latched`]). When a delta is full they
+//! merge it into a new version. (RapidStore section 5 has this partition and version chain; here a version is
+//! made per merge, not per edge.)
 //!
 //! The crate never reads a clock: commit timestamps and the [`Horizon`] of readers are arguments. It does no
-//! I/O. `docs/design/protocol.md` states the invariants and why they hold.
+//! I/O. `docs/design/protocol.md` states the invariants and the reasons for them.
 //!
 //! [`keys`] maps the keys of vertices to ids and back, by timestamp.
 //!

@@ -20,17 +20,18 @@ use offsets::Packed;
 pub struct Main {
     pub(crate) present: u64,
     pub(crate) offsets: Packed,
-    /// True if edges have ranks. It is here, not in `extra`, because every look-up of an edge reads it.
+    /// True if edges have ranks. It is a field of the main part, not of `extra`, because every look-up of an
+    /// edge reads it.
     pub(crate) ranked: bool,
-    /// A counted list, so that a view can refer to the list itself rather than through its version.
+    /// A counted list, so that a view can refer to the list without its version.
     pub(crate) neighbors: Counted<VertexId>,
     pub(crate) weights: Option<Counted<f64>>,
-    /// Ranks and properties; absent if no edge has any.
+    /// Ranks and properties; `None` if no edge has any.
     pub(crate) extra: Option<Arc<Extra>>,
 }
 
 impl Main {
-    /// Makes a main part of arrays that fit each other.
+    /// Makes a main part of arrays that have matching lengths.
     pub(crate) fn new(
         present: u64,
         offsets: &Offsets,
@@ -43,16 +44,16 @@ impl Main {
         Main { present, offsets: Packed::new(offsets), ranked, neighbors, weights, extra }
     }
 
-    /// Returns the address of ranks and properties, for a prefetch.
+    /// Returns the address of the attributes, for a prefetch.
     #[inline]
     pub(crate) fn extra_place(&self) -> *const u8 {
         (&raw const self.extra).cast()
     }
 
-    /// Makes a main part from its arrays, as a checkpoint keeps them, copied into `arena`.
+    /// Makes a main part from copies in `arena` of the arrays that a checkpoint stores.
     ///
     /// Returns `None` unless the offsets ascend from 0 to the number of neighbours, every list ascends
-    /// strictly, and there are as many weights, if any, as neighbours. O(edges).
+    /// strictly, and weights, if any, are as many as neighbours. O(edges).
     pub fn from_parts(
         present: u64,
         offsets: &[u32],
@@ -86,7 +87,7 @@ impl Main {
         self.present
     }
 
-    /// Returns the begin of each list, and the end of the last. O(64).
+    /// Returns the index at which each list begins, and the end of the last one. O(64).
     #[inline]
     pub fn offsets(&self) -> Offsets {
         self.offsets.unpacked()
@@ -198,8 +199,8 @@ impl Main {
         self.extra.as_ref().map(|extra| &extra.columns).filter(|columns| !columns.is_empty())
     }
 
-    /// Returns the property of the edges, if they have just one, of fixed width: then entries of the delta
-    /// are likely to have it too.
+    /// Returns the property of the edges, if they have just one and it has fixed width. Then entries of the
+    /// delta are likely to have it too.
     pub(crate) fn word_property(&self) -> Option<(PropertyId, PropertyType)> {
         let mut columns = self.columns()?.iter();
         let (property, column) = columns.next().filter(|_| columns.len() == 0)?;
@@ -222,8 +223,8 @@ impl Main {
         self.ranks().and_then(|ranks| ranks.get(at).copied()).unwrap_or(0)
     }
 
-    /// Returns the first position from `at` to `end` of an edge at or after (`dst`, `rank`), where `at` is
-    /// that of the first edge at or after `dst`. O(log edges to `dst`).
+    /// Returns the first position from `at` to `end` of an edge at or after (`dst`, `rank`); `at` is the
+    /// position of the first edge at or after `dst`. O(log edges to `dst`).
     #[inline]
     pub(crate) fn lower_bound_of_rank(&self, at: usize, end: usize, dst: VertexId, rank: u64) -> usize {
         if rank == 0 || at >= end || self.neighbors[at] != dst {

@@ -14,15 +14,15 @@ mod output;
 
 use output::{Kinds, Output};
 
-/// The most entries that one merge takes: their order takes 24 of the 64 bits of a key.
+/// The most entries of one merge: the order of an entry takes 24 of the 64 bits of its key.
 pub(crate) const MOST: usize = 1 << 24;
 
 /// Entries about edges, sorted by vertex, destination and commit: 6, 32 and 24 bits. The last two bits hold
-/// the operation, so that a merge reads few entries again.
+/// the operation, so that a merge reads few entries a second time.
 type Keys = SmallVec<[u64; 256]>;
 
 /// Returns `main` with the first `n` entries applied, in commit order. `n` is at most [`MOST`]. O(edges + n
-/// log n). Unchanged parts are copied in whole stretches. Without ranks and properties it allocates only the
+/// log n). Unchanged edges are copied in whole stretches. Without ranks and properties it allocates only the
 /// result unless `n` exceeds 256.
 pub(crate) fn apply(main: &Main, n: usize, entries: &impl Entries, weighted: bool, arena: &Arena) -> Main {
     let n = if faults::is_on(PlantedFault::NewestEntryLost) { n.saturating_sub(1) } else { n };
@@ -30,8 +30,8 @@ pub(crate) fn apply(main: &Main, n: usize, entries: &impl Entries, weighted: boo
     merged(main, n, lookup, |len| Output::new(arena, main, len, weighted, lookup.kinds))
 }
 
-/// Like [`apply`], but for neighbours and weights alone, for readers that need no more. Edges must have no
-/// ranks.
+/// Like [`apply`], but for neighbours and weights alone, for readers that need nothing else. Edges must have
+/// no ranks.
 pub(crate) fn lists(main: &Main, n: usize, entries: &impl Entries, weighted: bool, arena: &Arena) -> Main {
     let lookup = EntryLookup { entries, kinds: Kinds { ranks: false, rows: false }, weighted };
     merged(main, n, lookup, |len| Output::lists(arena, main, len, weighted))
@@ -51,7 +51,8 @@ pub(crate) fn changed_lists(
     out.finish(present)
 }
 
-/// Returns `main` with the first `n` entries applied. `output` makes the output for a number of edges.
+/// Returns `main` with the first `n` entries applied. `output` makes the output for the given number of
+/// edges.
 #[inline]
 fn merged<'a, E: Entries>(
     main: &'a Main,
@@ -100,7 +101,7 @@ impl<'a, E: Entries> EntryLookup<'a, E> {
         if self.kinds.ranks { self.entries.rank(order(key)) } else { 0 }
     }
 
-    /// Returns weight and properties after the entry of a key; `None` if the edge is gone.
+    /// Returns an edge's weight and properties after the entry of a key; `None` if the edge is gone.
     #[inline]
     fn state(&self, key: u64) -> Option<(f64, RowRef<'a>)> {
         if op(key) == EdgeOp::Remove {
@@ -112,8 +113,8 @@ impl<'a, E: Entries> EntryLookup<'a, E> {
     }
 }
 
-/// Folds the first `n` entries into `main`, which has the patch `old` if any. Returns the main part, and its
-/// patch if it gets one. With `patching` the main part may stay.
+/// Folds the first `n` entries into `main`, which may have the patch `old`. Returns the main part, and its
+/// patch if it has one. With `patching` the result may be the same main part with a new patch.
 pub(crate) fn fold(
     main: &Main,
     old: Option<&Patch>,
@@ -135,7 +136,7 @@ pub(crate) fn fold(
 }
 
 /// Folds the first `n` entries into `old`, the patch of `main`. Returns the mask of the vertices that exist
-/// then, and the new patch. O(patch + n log n).
+/// afterwards, and the new patch. O(patch + n log n).
 fn patch(
     main: &Main,
     old: Option<&Patch>,
@@ -150,7 +151,7 @@ fn patch(
     let room = |old: &Main| old.neighbors.len() + keys.len();
     let lookup = EntryLookup::new(entries, weighted);
     let kinds = lookup.kinds;
-    // An edge of the main part may have a new weight or new properties: then the patch holds it anew.
+    // An edge of the main part may have a new weight or new properties: then the patch has it in `added`.
     let restates = weighted || kinds.rows || main.columns().is_some();
     let mut added = Output::new(arena, &old.added, room(&old.added), weighted, kinds);
     let mut removed =
@@ -198,7 +199,7 @@ fn sort(mut present: u64, n: usize, entries: &impl Entries) -> (Keys, u64) {
     }
     keys.sort_unstable();
     if entries.has_ranks() {
-        // The keys of one pair of vertices are in commit order until here.
+        // Up to here, the keys of one pair of vertices are in commit order.
         keys.chunk_by_mut(|a, b| a >> 26 == b >> 26)
             .for_each(|pair| pair.sort_by_key(|&key| entries.rank(order(key))));
     }
@@ -237,7 +238,7 @@ fn edge(key: u64) -> (LocalVertex, VertexId) {
 }
 
 /// Returns the number of edges by which the lists grow. Only effective operations are logged, so the first
-/// entry about an edge tells whether the edge was there before.
+/// entry about an edge shows whether the edge existed before.
 fn growth(keys: &[u64], entries: &impl Entries) -> isize {
     let mut growth = 0;
     for_each_edge(keys, entries, |first, last| {

@@ -1,6 +1,6 @@
 //! Operations on edges and vertices: in commits, and as entries of a delta.
 //!
-//! Only effective operations come here: insertions of absent edges, and removals of existing ones.
+//! Only effective operations are represented: insertions of absent edges, and removals of existing ones.
 
 use hedgerow_core::{LocalVertex, RowRef, Timestamp, VertexId};
 
@@ -8,11 +8,11 @@ use hedgerow_core::{LocalVertex, RowRef, Timestamp, VertexId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EdgeOp {
-    /// The insertion of an edge that was not there.
+    /// The insertion of an edge that did not exist.
     Insert = 0,
-    /// The removal of an edge that was there.
+    /// The removal of an existing edge.
     Remove = 1,
-    /// New weight or new properties of an edge that was there.
+    /// New weight or new properties of an existing edge.
     Update = 2,
     /// An operation on the vertex itself: inserted if the destination field is 1, removed if it is 0.
     Vertex = 3,
@@ -35,7 +35,7 @@ impl EdgeOp {
         }
     }
 
-    /// Returns the change of the number of edges of a list.
+    /// Returns the number of edges by which a list grows.
     #[inline]
     pub fn growth(self) -> i64 {
         match self {
@@ -49,7 +49,7 @@ impl EdgeOp {
 /// An unpacked entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Entry {
-    /// The vertex, by its place in the subgraph.
+    /// The vertex, by its number in the subgraph.
     pub(crate) local: LocalVertex,
     /// The operation.
     pub(crate) op: EdgeOp,
@@ -61,10 +61,10 @@ pub(crate) struct Entry {
     pub(crate) weight: f64,
 }
 
-/// An effective operation on one side of an edge, or on a vertex.
+/// An effective operation at one copy of an edge, or on a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalOp {
-    /// The vertex, by its place in the subgraph.
+    /// The vertex, by its number in the subgraph.
     pub local: LocalVertex,
     /// The operation.
     pub op: EdgeOp,
@@ -79,7 +79,7 @@ pub struct LocalOp {
 pub struct Attributes<'a> {
     /// The rank; 0 unless the label is `multi`.
     pub rank: u64,
-    /// All properties that this copy of the edge has after the operation.
+    /// All properties of this copy of the edge after the operation.
     pub row: RowRef<'a>,
 }
 
@@ -94,7 +94,8 @@ impl Attributes<'_> {
     }
 }
 
-/// The operations of one commit on one chain. Most have no attributes; then no attributes are kept or read.
+/// The operations of one commit on one chain. If no operation has attributes, as is usual, none are stored or
+/// read.
 #[derive(Clone, Copy, Debug)]
 pub struct Ops<'a> {
     ops: &'a [LocalOp],
@@ -112,7 +113,7 @@ impl<'a> Ops<'a> {
     /// Makes operations with the attributes of each; `attributes` may be empty.
     ///
     /// # Panics
-    /// If there are some attributes, but not as many as operations.
+    /// If `attributes` is not empty and has another length than `ops`.
     #[inline]
     pub fn with(ops: &'a [LocalOp], attributes: &'a [Attributes<'a>]) -> Ops<'a> {
         assert!(attributes.is_empty() || attributes.len() == ops.len(), "attributes of each operation");
@@ -166,8 +167,7 @@ impl<'a> Ops<'a> {
     }
 }
 
-/// Entries in commit order, as merges read them: those of a delta, or of a delta and the operations behind
-/// it.
+/// Entries in commit order, as merges read them: the entries of a delta, or these followed by operations.
 pub(crate) trait Entries {
     fn entry(&self, at: usize) -> Entry;
 

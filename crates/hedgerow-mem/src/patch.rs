@@ -1,11 +1,11 @@
 //! Patches: sorted corrections of a large main part, so that a merge into it need not copy it.
 //!
-//! A full delta is merged into the main part, which copies all lists of the subgraph. In a subgraph with a
-//! hub these are megabytes, copied once per 256 operations. So a large main part has a second, much smaller
-//! sorted part: the patch. Deltas are folded into the patch. Only a patch that has grown to a share of the
-//! main part is merged into that, like runs of a log-structured merge tree (O'Neil et al., *The
-//! log-structured merge-tree*, 1996). Versions share main part and patch, so a version that a snapshot pins
-//! costs the patch at most.
+//! Merging a full delta into the main part copies all lists of the subgraph. In a subgraph with a hub this
+//! copies megabytes once per 256 operations. So a large main part has a second, much smaller sorted part: the
+//! patch. Deltas are folded into the patch. Only a patch that has grown to a certain share of the main part
+//! is merged into it. This is like the runs of a log-structured merge tree (O'Neil et al., *The
+//! log-structured merge-tree*, 1996). Versions share main part and patch, so a pinned version costs at most
+//! the patch.
 
 use hedgerow_core::{InterpolationHint, LocalVertex, VertexId};
 
@@ -29,8 +29,8 @@ impl Patch {
         self.added.edges().len() + self.removed.edges().len()
     }
 
-    /// Returns the state of an edge in the patch: `None` if the patch does not mention it, else its weight,
-    /// or `Some(None)` if it is gone. O(log patch).
+    /// Returns the state of an edge in the patch: `None` if the patch has no entry for it, `Some(None)` if
+    /// the edge is gone, else its weight. O(log patch).
     pub(crate) fn word(
         &self,
         local: LocalVertex,
@@ -93,7 +93,7 @@ impl Patch {
         })
     }
 
-    /// Returns the bytes that the patch holds, itself included.
+    /// Returns the bytes of the patch, with `self`.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Patch>() + 2 * size_of::<usize>() + self.block_bytes()
     }
@@ -103,8 +103,8 @@ impl Patch {
     }
 }
 
-/// True if an edge is in the main part. The first entry about it and the patch suffice, because only
-/// effective operations are logged.
+/// True if an edge is in the main part. Its first delta entry and the patch show that, because only effective
+/// operations are logged.
 pub(crate) fn is_in_main(patch: &Patch, first: EdgeOp, local: LocalVertex, dst: VertexId, rank: u64) -> bool {
     let is_in = |part: &Main| part.find_item(local, dst, rank, InterpolationHint::UNKNOWN).is_some();
     is_in(&patch.removed) || (first != EdgeOp::Insert && !is_in(&patch.added))

@@ -1,17 +1,16 @@
 //! The sizes from which on main parts get patches, and the sizes of patches.
 
-/// A patch grows up to this share of the main part: 1/16, within bounds.
+/// The divisor for the largest patch: it is 1/16 of the main part, within bounds.
 const SHARE: usize = 16;
-/// The bound on patches: positions in a patch fit 16 bits with a delta on top.
+/// The most entries of a patch: positions in it, with a delta added, must fit 16 bits.
 const MOST: usize = 32 << 10;
 
-/// The size from which on main parts get patches, and the size that a patch may have in any case.
+/// The size from which on main parts get patches, and the size that any patch may have.
 #[derive(Clone, Copy, Debug)]
 pub struct PatchSizes {
     /// The fewest edges of a main part that gets a patch.
     pub from: usize,
-    /// The number of entries that a patch may always have, even if that exceeds its share of the main part: a
-    /// few deltas.
+    /// The number of entries that any patch may have, even beyond its share of the main part: a few deltas.
     pub least: usize,
 }
 
@@ -24,14 +23,15 @@ impl PatchSizes {
         edges >= self.from
     }
 
-    /// Returns the most entries that a patch of such a main part may have, or is made from at once.
+    /// Returns the most entries of a patch of such a main part, and of a fold that may make one.
     pub(crate) fn most(self, edges: usize) -> usize {
         (edges / SHARE).clamp(self.least, MOST)
     }
 }
 
 impl Default for PatchSizes {
-    /// Returns sizes for patches from 64 KiB of neighbours on; copying less costs no more than a patch.
+    /// Returns sizes for patches from 64 KiB of neighbours on; copying a smaller main part costs no more than
+    /// a patch.
     fn default() -> PatchSizes {
         PatchSizes { from: 16 << 10, least: 1 << 10 }
     }

@@ -2,28 +2,28 @@
 
 use hedgerow_core::Timestamp;
 
-/// The reason why a version that has ended must stay for now.
+/// The reason why a replaced version must stay for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pin {
-    /// A reader is registering and has not stored its timestamp yet. The version had ended at this timestamp:
-    /// look again soon.
+    /// A reader is registering and has not stored its timestamp yet. The version was replaced at this
+    /// timestamp. Check again soon.
     Registering(Timestamp),
     /// The successor begins at this timestamp, which is not published: snapshots opened now still need the
-    /// version. Look again once the timestamp is published.
+    /// version. Check again when the timestamp is published.
     Unpublished(Timestamp),
-    /// A snapshot at this timestamp reads the version; it is the newest that does. Look again when it closes.
+    /// A snapshot at this timestamp, the newest such one, reads the version. Check again when it closes.
     Snapshot(Timestamp),
 }
 
 /// The state of the readers, from the layer that owns the clock and the registry.
 ///
-/// `published` must be loaded before the registry is scanned (rule R5 of the design: publish, fence, scan),
-/// so that a reader that registers after the scan can only take a timestamp at or after it.
+/// `published` must be loaded before the registry is scanned (rule R5 of the design: publish, fence, scan).
+/// Then a reader that registers after the scan can only take a timestamp at or after `published`.
 pub trait Horizon {
     /// Returns the published timestamp: no reader that registers from now on reads anything older.
     fn published(&self) -> Timestamp;
-    /// Returns the newest active timestamp in `begin..end`, if any. It may be conservative (a pin too many),
-    /// but never misses one.
+    /// Returns the newest active timestamp in `begin..end`, if any. The result may be an unnecessary pin, but
+    /// a needed pin is never missed.
     fn pin_in(&self, begin: Timestamp, end: Timestamp) -> Option<Pin>;
 }
 
@@ -33,7 +33,7 @@ pub trait Horizon {
 pub struct Merged {
     /// The number of main parts that are no longer the newest.
     pub main_parts: usize,
-    /// The bytes of these main parts. Soon snapshots or views alone may keep them.
+    /// The bytes of these main parts. Soon only snapshots or views may refer to them.
     pub bytes: usize,
 }
 
@@ -44,10 +44,10 @@ impl std::ops::AddAssign for Merged {
     }
 }
 
-/// Decides about a version that lived in `begin..end`: `None` if it is dead.
+/// Decides about a version whose lifetime is `begin..end`: `None` if it is dead.
 ///
-/// It is dead if its end timestamp is published and no active timestamp lies in its lifetime (rule R6). The
-/// decision is precise: an old snapshot keeps the version that it reads, and none of the later ones.
+/// It is dead if its end timestamp is published and no active timestamp is in its lifetime (rule R6). The
+/// decision is precise: an old snapshot pins the version that it reads, and no later one.
 #[inline]
 pub fn judge(begin: Timestamp, end: Timestamp, horizon: &impl Horizon) -> Option<Pin> {
     if end > horizon.published() {

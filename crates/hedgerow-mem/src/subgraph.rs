@@ -42,11 +42,11 @@ pub use crate::op::LocalOp;
 pub struct Subgraph {
     writer: Mutex<Writer>,
     heads: [Link; 2],
-    /// The owner of its stamp, and of the memory for main parts, deltas and unlinked versions.
+    /// The owner of the subgraph's stamp, and of the memory for main parts, deltas and unlinked versions.
     home: Arc<Home>,
-    /// The place of its stamp in `home`.
+    /// The index of its stamp in `home`.
     place: u8,
-    /// True if a commit holds the latch, false if a thread holds it that merges, reclaims, loads or evicts.
+    /// True if a commit holds the latch, false if upkeep holds it.
     commits: AtomicBool,
 }
 
@@ -55,7 +55,7 @@ const _: () = assert!(size_of::<Subgraph>() == 64, "the header is one cache line
 
 /// The state that only the holder of the latch uses.
 struct Writer {
-    /// The vertices that exist, all applied operations included.
+    /// The vertices that exist after all applied operations.
     present: u64,
     heads: [Option<Arc<Version>>; 2],
 }
@@ -66,7 +66,7 @@ pub enum ReadItem {
     /// The existence of the vertex.
     Vertex(LocalVertex),
     /// The edge to the given vertex, present or absent, with weight and properties. In a `multi` label it
-    /// stands for all ranks.
+    /// means the edges of all ranks.
     Edge(LocalVertex, VertexId),
     /// All neighbours of the vertex.
     Adjacency(LocalVertex),
@@ -80,12 +80,12 @@ impl Default for Subgraph {
 }
 
 impl Subgraph {
-    /// Makes an empty subgraph outside of a table that allocates from `memory`.
+    /// Makes an empty subgraph that is in no table and allocates from `memory`.
     pub fn new(memory: Memory) -> Subgraph {
         Subgraph::at(Arc::new(Home::new(memory)), 0)
     }
 
-    /// Makes an empty subgraph at its place among those that share `home`.
+    /// Makes an empty subgraph with the index `place` among the subgraphs that share `home`.
     pub(crate) fn at(home: Arc<Home>, place: usize) -> Subgraph {
         assert!(place < STAMPS, "a place for each");
         let writer = Writer { present: 0, heads: [None, None] };
@@ -102,7 +102,7 @@ impl Subgraph {
     ///
     /// The timestamp must be registered with the reader registry, or the version that it needs may be gone.
     /// The read takes no lock, no fence and no counted reference. While `f` runs, retired versions may have
-    /// to wait for it; [`read_kept`](Self::read_kept) is for long reads.
+    /// to wait for it. For long reads use [`read_kept`](Self::read_kept).
     ///
     /// # Errors
     /// [`NotInMemory`] if the version is not in memory.
@@ -117,9 +117,9 @@ impl Subgraph {
         Ok(version_at(&self.heads[direction as usize], t, &walk)?.map(|version| f(version.at(t))))
     }
 
-    /// Returns the weight of the edge that a snapshot at `t` sees; 1 in a graph without weights. Among edges
-    /// with ranks it reads the one of rank 0. The conditions of [`read`](Self::read) hold. O(log degree), and
-    /// O(delta) if the delta may have an entry about the edge.
+    /// Returns the weight of the edge that a snapshot at `t` sees; 1 in a graph without weights. Of edges
+    /// with ranks it reads the edge of rank 0. It has the conditions of [`read`](Self::read). O(log degree),
+    /// and O(delta) if the delta may have an entry about the edge.
     ///
     /// # Errors
     /// Like [`read`](Self::read).
@@ -137,7 +137,7 @@ impl Subgraph {
         Ok(version.and_then(|version| version.edge_at(t, local, dst, hint)))
     }
 
-    /// Like [`read`](Self::read), but with a counted reference, which keeps that version alone: for user
+    /// Like [`read`](Self::read), but with a counted reference, which keeps only that version alive: for user
     /// code, which may run long.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl Subgraph {
 
     /// Returns the stamp, which shows whether the subgraph changed. Takes no lock. If the caller has seen the
     /// publication of a commit, the stamp includes its operations. Versions that are read after the stamp are
-    /// at least as settled as it says.
+    /// at least as settled as the stamp shows.
     #[inline]
     pub fn stamp(&self) -> Stamp {
         Stamp(self.stamp_cell().load(Ordering::Acquire))
@@ -178,7 +178,7 @@ impl Subgraph {
         stamp.store(ts.0 << 8 | stamp.load(Ordering::Relaxed) & 0xff, Ordering::Relaxed);
     }
 
-    /// Notes that the head was settled; called after the settling. The caller holds the latch.
+    /// Notes that the head was settled. Called after the settling; the caller holds the latch.
     fn note_settled(&self) {
         let Stamp(stamp) = self.stamp();
         let count = (stamp as u8).wrapping_add(1);
@@ -193,20 +193,20 @@ impl Subgraph {
         counted_version_at(&self.heads[direction as usize], t)
     }
 
-    /// True if its evicted chains are still cooling, so that they can be [linked again](Latched::relink).
-    /// They may be gone when the caller has the latch. O(log chains that are cooling).
+    /// True if its evicted chains are still cooling, so that they can be [linked again](Latched::relink). The
+    /// chains may be retired before the caller has the latch. O(log chains that are cooling).
     pub fn is_cooling(&self) -> bool {
         self.memory().cooling().has(self.name())
     }
 
-    /// Returns its unique name among cooling chains: an address in the `Home` that it shares with its page,
-    /// which does not move.
+    /// Returns the subgraph's unique name among cooling chains: an address in the `Home` that it shares with
+    /// its page, which does not move.
     fn name(&self) -> usize {
         Arc::as_ptr(&self.home).addr() + usize::from(self.place)
     }
 
-    /// True if no chain of it is evicted. Two loads; a chain may be evicted when the caller acts on the
-    /// answer.
+    /// True if none of the subgraph's chains is evicted. Two loads. A chain may be evicted before the caller
+    /// acts on the answer.
     #[inline]
     pub fn is_resident(&self) -> bool {
         self.heads.iter().all(Link::is_in_memory)

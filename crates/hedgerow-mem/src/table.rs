@@ -1,8 +1,8 @@
-//! The table of subgraphs: grows without moving, so that readers need no lock.
+//! The table of subgraphs. It grows without moving its pages, so that readers need no lock.
 //!
-//! A page may be *stored*: files hold its content, and memory has nothing of it until it is loaded. It is
-//! loaded whole, at most once: a thread that finds it in the table finds everything that was in the files.
-//! Until then nothing of it has changed, and the table does not show its content.
+//! A page may be *stored*: files hold its content, and nothing of it is in memory until it is loaded. A page
+//! is loaded whole, at most once: a thread that finds it in the table finds all its content from the files.
+//! Before that no commit has changed the page, and the table does not show its content.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,16 +19,16 @@ use crate::version::NotInMemory;
 
 pub use crate::subgraph::PAGE;
 
-/// Pages up to the largest vertex id.
+/// The number of pages up to the largest vertex id.
 const PAGES: usize = 1 << 20;
 
 type Page = OnceLock<SubgraphPage>;
 
-/// Consecutive subgraphs, and the part that they share: [`PAGE`] of them in a table.
+/// Consecutive subgraphs and the data that they share; [`PAGE`] subgraphs in a table.
 pub struct SubgraphPage {
-    /// One subgraph at least.
+    /// The subgraphs, one or more.
     subgraphs: Box<[Subgraph]>,
-    /// The same as in the subgraphs, so that a look at the stamps touches no header.
+    /// The same as in the subgraphs, so that a read of the stamps touches no header.
     home: Arc<Home>,
 }
 
@@ -40,20 +40,20 @@ impl SubgraphPage {
         SubgraphPage { subgraphs, home }
     }
 
-    /// Returns the [stamps](Subgraph::stamp) of all its subgraphs, which are side by side.
+    /// Returns the [stamps](Subgraph::stamp) of all its subgraphs, which are adjacent.
     #[inline]
     pub fn stamps(&self) -> impl Iterator<Item = Stamp> {
         self.home.stamps().take(self.subgraphs.len())
     }
 
-    /// Returns a mask of the places of subgraphs with an operation after `t`.
+    /// Returns a mask of the subgraphs with an operation after `t`.
     #[inline]
     pub fn changed_after(&self, t: Timestamp) -> u64 {
         self.home.look(Stamp::last_of(t)).0
     }
 
-    /// Returns a mask of the places whose stamps are after `bound`, and the sum of all counts of settlings,
-    /// each modulo 256.
+    /// Returns a mask of the subgraphs whose stamps are after `bound`, and the sum of all counts of
+    /// settlings, each count modulo 256.
     #[inline]
     pub(crate) fn look(&self, bound: Stamp) -> (u64, u64) {
         self.home.look(bound)
@@ -80,16 +80,16 @@ impl Deref for SubgraphPage {
     }
 }
 
-/// All subgraphs of a graph, by id. Pages are allocated at first use and never move; a vertex far away costs
-/// a page and a chunk of the directory of pages.
+/// All subgraphs of a graph, by id. Pages are allocated at first use and never move; an isolated vertex id
+/// costs a page and a chunk of the directory of pages.
 ///
-/// The subgraphs of a table share their memory; tables may share one too.
+/// The subgraphs of a table share one memory; several tables may share one too.
 pub struct SubgraphTable {
     memory: Memory,
     pages: Growing<Page, PAGES>,
     /// The pages that files hold, ascending.
     stored: Box<[u32]>,
-    /// The number of stored pages that were not loaded yet.
+    /// The number of stored pages that are not loaded yet.
     unloaded: AtomicUsize,
 }
 
@@ -126,7 +126,7 @@ impl SubgraphTable {
     }
 
     /// Returns the subgraph, if its page is in memory. `None` also if its page is stored and not loaded;
-    /// [`find`](Self::find) tells that apart.
+    /// [`find`](Self::find) distinguishes the two cases.
     #[inline]
     pub fn get(&self, id: SubgraphId) -> Option<&Subgraph> {
         self.pages.get(id.index() / PAGE)?.get()?.get(id.index() % PAGE)
@@ -148,7 +148,7 @@ impl SubgraphTable {
     fn absent(&self, id: SubgraphId) -> Result<Option<&Subgraph>, NotInMemory> {
         match self.is_unloaded(id.index() / PAGE) {
             true => Err(NotInMemory),
-            // The page may have come since.
+            // Another thread may have loaded the page by now.
             false => Ok(self.get(id)),
         }
     }
@@ -170,8 +170,8 @@ impl SubgraphTable {
         &self.page_or(number, new)[id.index() % PAGE]
     }
 
-    /// Puts a stored page, with all its content from files, in its place. A page that was loaded before
-    /// stays.
+    /// Puts a stored page, with all its content from files, into the table. If the page was loaded before,
+    /// that one stays.
     pub fn load(&self, number: usize, page: SubgraphPage) -> &SubgraphPage {
         let mut fresh = false;
         let page = self.page_or(number, || {
@@ -194,7 +194,7 @@ impl SubgraphTable {
         })
     }
 
-    /// True if a page is stored and was not loaded yet. O(log stored pages).
+    /// True if a page is stored and not loaded yet. O(log stored pages).
     pub fn is_unloaded(&self, number: usize) -> bool {
         let stored = || self.stored.binary_search_by(|&page| (page as usize).cmp(&number)).is_ok();
         !self.all_loaded() && self.page(number).is_none() && stored()
@@ -224,8 +224,8 @@ impl SubgraphTable {
         numbered.filter_map(|(number, page)| Some((number, page.get()?)))
     }
 
-    /// Returns the ids of all subgraphs whose pages are in memory, ascending. O(these pages), even if the
-    /// largest id is large.
+    /// Returns the ids of all subgraphs whose pages are in memory, ascending. O(pages in memory), also if the
+    /// largest id is far larger.
     pub fn existing(&self) -> impl Iterator<Item = SubgraphId> {
         let pages = self.pages.chunks().flat_map(|(first, pages)| {
             pages.iter().enumerate().filter(|(_, page)| page.get().is_some()).map(move |(i, _)| first + i)
@@ -233,10 +233,10 @@ impl SubgraphTable {
         pages.flat_map(|page| (page * PAGE..(page + 1) * PAGE).map(|id| SubgraphId(id as u32)))
     }
 
-    /// Returns the ids of all subgraphs whose pages are in memory or stored, ascending. O(these pages), and
-    /// memory for the numbers of all these pages if some are not loaded.
+    /// Returns the ids of all subgraphs whose pages are in memory or stored, ascending. O(these pages). If
+    /// some are not loaded, it takes memory for the numbers of all of them.
     pub fn possible(&self) -> impl Iterator<Item = SubgraphId> {
-        // Unloaded pages first: a page that is loaded meanwhile is found at least once.
+        // Unloaded pages first, so that a page that is loaded meanwhile is found at least once.
         let mut numbers: Vec<usize> = self.unloaded().collect();
         if !numbers.is_empty() {
             numbers.extend(self.existing().map(|id| id.index() / PAGE));

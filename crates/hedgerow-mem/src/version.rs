@@ -31,7 +31,7 @@ impl Version {
     }
 
     /// Returns the state that a snapshot at `t` sees: the version, and the visible length of its delta. The
-    /// version must have begun by then.
+    /// version must have begun at or before `t`.
     #[inline]
     pub fn at(&self, t: Timestamp) -> Read<'_> {
         Read { version: self, n: self.delta.visible(t) }
@@ -67,8 +67,7 @@ impl Version {
         Read { version: self, n }
     }
 
-    /// Returns the state with everything applied, published or not. Only the holder of the latch can make
-    /// sense of it.
+    /// Returns the state after all applied operations, published or not. Only for the holder of the latch.
     #[inline]
     pub fn latest(&self) -> Read<'_> {
         Read { version: self, n: self.delta.len() }
@@ -102,14 +101,14 @@ impl Version {
             let all = locals.flat_map(|l| patch.changes(LocalVertex(l)));
             changes.extend(all.filter(|change| wanted(change.dst)));
         }
-        // Behind the changes of the patch, which are older.
+        // These are after the changes of the patch, which are older.
         changes_of_delta(&self.delta, n, of, wanted, &mut changes);
         change::last_words(&mut changes);
         changes
     }
 
-    /// Returns neighbours and weights with patch and the first `n` entries of the delta applied, for views.
-    /// Only for a version without ranks.
+    /// Returns neighbours and weights after patch and the first `n` entries of the delta, for views. Only for
+    /// a version without ranks.
     pub(crate) fn lists(&self, n: usize, arena: &Arena) -> Main {
         let weighted = self.main.weights.is_some();
         let Some(patch) = &self.patch else {
@@ -122,7 +121,8 @@ impl Version {
     }
 
     /// Folds the first `n` entries of its delta into this version. Returns the main part, and its patch if it
-    /// gets one; the caller sets the timestamp. With `patching` the main part may stay.
+    /// has one; the caller sets the timestamp. With `patching` the result may be the same main part with a
+    /// new patch.
     pub(crate) fn folded(
         &self,
         n: usize,
@@ -174,7 +174,8 @@ pub(crate) fn version_at<'a>(
     }
 }
 
-/// Like [`version_at`], but keeps the version, for a reader that needs it longer than a walk may last.
+/// Like [`version_at`], but keeps the version, with a counted reference, for a reader that needs it longer
+/// than a walk may last.
 pub(crate) fn counted_version_at(head: &Link, t: Timestamp) -> Result<Option<Arc<Version>>, NotInMemory> {
     head.find(|version| version.begin <= t)
 }
@@ -217,8 +218,8 @@ impl<'a> Read<'a> {
         present
     }
 
-    /// Returns the weight of the edge if it exists (1 in a graph without weights). Among edges with ranks it
-    /// reads the one of rank 0. O(log degree + delta).
+    /// Returns the weight of the edge if it exists (1 in a graph without weights). Of edges with ranks it
+    /// reads the edge of rank 0. O(log degree + delta).
     #[inline]
     pub fn edge(&self, local: LocalVertex, dst: VertexId, hint: InterpolationHint) -> Option<f64> {
         if self.version.is_ranked() {
@@ -230,8 +231,8 @@ impl<'a> Read<'a> {
         }
     }
 
-    /// Returns the state of an edge in the delta: `None` if no entry is about it, else its weight, or
-    /// `Some(None)` if it is gone. O(delta).
+    /// Returns the state of an edge in the delta: `None` if the delta has no entry for it, `Some(None)` if
+    /// the edge is gone, else its weight. O(delta).
     #[inline]
     pub(crate) fn delta_word(&self, local: LocalVertex, dst: VertexId) -> Option<Option<f64>> {
         let last = self.version.delta.last_edge(self.n, local, dst, |_| true)?;
@@ -245,16 +246,17 @@ impl<'a> Read<'a> {
         self.edge(local, dst, InterpolationHint::UNKNOWN).is_some()
     }
 
-    /// Returns everything visible as one main part, the image that a checkpoint writes. O(edges + delta).
+    /// Returns the whole visible state as one main part: the image that a checkpoint writes. O(edges +
+    /// delta).
     pub fn settled(&self) -> Main {
         let weighted = self.version.main.weights.is_some();
-        // Short-lived memory, which the store does not account for.
+        // The memory is short-lived, so the store's account is not charged for it.
         self.version.folded(self.n, false, weighted, &Arena::default()).0
     }
 }
 
-/// Returns the mask of vertices that changed before the version began and that no delta shows; conservative
-/// for unlinked versions.
+/// Returns the mask of vertices that changed before the version began, without an entry in a delta. For
+/// unlinked versions the mask may have too many.
 pub(crate) fn load_changed(version: &Version) -> u64 {
     version.changed.load(Ordering::Relaxed)
 }

@@ -1,9 +1,9 @@
 //! The view: a snapshot laid out for whole-graph kernels.
 //!
 //! A view holds, per subgraph and direction, a reference to the lists that the snapshot sees. The visible
-//! delta is resolved into sorted corrections, or folded into a copy if it is a large share. A view consists
-//! of [chunks](Chunk) of 64 subgraphs behind counted references: a view of another timestamp is made from it
-//! by a new read of the subgraphs that changed. The caller builds chunks, in parallel or not.
+//! delta is turned into sorted corrections, or folded into a copy if it is large. A view consists of
+//! [chunks](Chunk) of 64 subgraphs behind counted references: a view of another timestamp shares chunks, and
+//! reads only the subgraphs that changed. The caller builds chunks, in parallel or not.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -41,22 +41,22 @@ pub struct View {
     vertex_count: usize,
     out: DirectionView,
     into: DirectionView,
-    /// The vertices, if they are not all that exist.
+    /// The vertices of a view that lacks some of the existing ones.
     mask: Option<Arc<VertexMask>>,
-    /// The incoming side of a graph that keeps none. Copies share it.
+    /// The incoming side of a graph that stores no incoming edges. Copies of the view share it.
     reversed: OnceLock<Arc<DirectionView>>,
 }
 
-/// The facts about a graph that a view needs.
+/// The properties of a graph that a view needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// True if edges have a direction.
     pub directed: bool,
     /// True if edges have weights.
     pub weighted: bool,
-    /// True if a directed graph keeps no incoming edges: the view computes them when a kernel asks for them.
+    /// True if a directed graph stores no incoming edges: the view computes them when a kernel asks for them.
     pub one_way: bool,
-    /// One more than the largest vertex id that can be live.
+    /// The largest vertex id that can be live, plus one.
     pub vertex_bound: usize,
     /// The number of edges in the snapshot.
     pub edge_count: u64,
@@ -70,7 +70,7 @@ pub struct DirectionView {
     known: Vec<KnownGroup>,
     /// The timestamp at which all these facts are exact.
     as_of: Timestamp,
-    /// The arena for lists of its own.
+    /// The arena for lists that only the view has.
     arena: Arena,
     /// The charge of a side that is composed, not refreshed.
     charge: Option<Charge>,
@@ -95,19 +95,19 @@ impl DirectionView {
         }
     }
 
-    /// Returns the arena for lists that the view alone has.
+    /// Returns the arena for lists that only the view has.
     pub fn arena(&self) -> &Arena {
         &self.arena
     }
 
-    /// Returns the chunks, by position, with room for the subgraphs of `vertex_bound` vertices. New ones are
-    /// empty, and share one allocation until they are [read](read_stale).
+    /// Returns the chunks, by position, with room for the subgraphs of `vertex_bound` vertices. New chunks
+    /// are empty, and share one allocation until they are [read](read_stale).
     pub fn chunks_mut(&mut self, vertex_bound: usize) -> &mut [Arc<Chunk>] {
         let count = vertex_bound.div_ceil(SUBGRAPH_VERTICES * CHUNK_SUBGRAPHS);
         if self.chunks.len() != count {
             self.chunks.resize(count, Arc::default());
             self.known.resize(count.div_ceil(GROUP), None);
-            // Forgets the facts about dropped chunks in the last group.
+            // Removes the facts about dropped chunks in the last group.
             if let Some(Some(group)) = self.known.last_mut()
                 && !count.is_multiple_of(GROUP)
             {
@@ -118,9 +118,9 @@ impl DirectionView {
     }
 
     /// Finds the subgraphs of `vertex_bound` vertices that may differ at `t` from the chunks, in content or
-    /// in layout, and returns the chunks that have some. The caller [reads](read_stale) all of them at `t`
-    /// before the next call. `page` returns the subgraphs by the position of the chunk. `t` may be older than
-    /// the chunks. O(64) a chunk, without a look at the chunk or its subgraphs if nothing changed there.
+    /// in layout, and returns their chunks. The caller [reads](read_stale) all of them at `t` before the next
+    /// call. `page` returns the subgraphs of a chunk, by its position. `t` may be older than the chunks.
+    /// O(64) per chunk; an unchanged chunk and its subgraphs are not read.
     pub fn stale<'a>(
         &'a mut self,
         vertex_bound: usize,
@@ -137,7 +137,7 @@ impl DirectionView {
         self.known.iter().flatten().flat_map(|group| group.iter())
     }
 
-    /// Brings all chunks to the timestamp `t`, which must be registered, on this thread. Returns how many
+    /// Updates all chunks to the timestamp `t`, which must be registered, on this thread. Returns how many
     /// subgraphs it read. Cost: see [`stale`](Self::stale) and [`read_stale`].
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl DirectionView {
         self.chunk(subgraph).map_or(ViewBlock::EMPTY, |chunk| chunk.block(subgraph.index()))
     }
 
-    /// Returns the lists of a subgraph, and prefetches those of the next one. O(1).
+    /// Returns the lists of a subgraph, and prefetches the lists of the next one. O(1).
     #[inline]
     pub fn block_of_scan(&self, subgraph: SubgraphId) -> ViewBlock<'_> {
         let next = SubgraphId(subgraph.0 + 1);
@@ -187,7 +187,7 @@ impl DirectionView {
 
 impl View {
     /// Makes a view from its sides, whose chunks are all at its timestamp. `into` is empty for an undirected
-    /// graph. The outgoing side holds which vertices exist.
+    /// graph. The outgoing side records which vertices exist.
     pub fn new(shape: Shape, out: DirectionView, into: DirectionView) -> View {
         let vertex_count = out.known().map(|known| known.vertices).sum();
         View { shape, vertex_count, out, into, mask: None, reversed: OnceLock::new() }
@@ -199,7 +199,7 @@ impl View {
         (view.out, view.into)
     }
 
-    /// Returns all subgraphs in a direction. If the graph keeps no incoming edges, the first call for them
+    /// Returns all subgraphs in a direction. If the graph stores no incoming edges, the first call for them
     /// computes that side, in O(vertices + edges).
     #[inline]
     pub fn side(&self, direction: Direction) -> &DirectionView {
@@ -224,7 +224,7 @@ impl View {
         self.side(direction).weighted_block(subgraph)
     }
 
-    /// Returns the neighbours of `v` in `direction` and their weights; empty without a vertex `v`. O(1).
+    /// Returns the neighbours of `v` in `direction` and their weights; empty if `v` does not exist. O(1).
     #[inline]
     pub fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_> {
         self.weighted_block(v.subgraph(), direction).weighted_neighbors(v.local())
@@ -256,7 +256,8 @@ impl View {
         })
     }
 
-    /// Counts the directed edges in outgoing lists: twice the number of undirected edges less the self-loops.
+    /// Counts the directed edges in outgoing lists: in an undirected graph, twice the number of edges minus
+    /// the self-loops.
     pub fn directed_edges(&self) -> u64 {
         self.out.known().map(|known| known.edges).sum()
     }
@@ -288,7 +289,7 @@ impl Topology for View {
         let (side, mut rest) = (self.side(direction), Neighbors::default());
         for v in frontier {
             let (mut run, more) = side.block(v.subgraph()).first_run(v.local(), &mut rest);
-            // A single call of `f` for all runs, so that its code is there once and is inlined at any size.
+            // One call of `f` in the code for all runs, so that it is inlined at any size.
             loop {
                 f(v, run);
                 match more.then(|| rest.take_run()).flatten() {

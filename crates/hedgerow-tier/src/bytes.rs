@@ -1,13 +1,13 @@
-//! Reads of bytes that are checksummed but not yet trusted: a [`Reader`] with further rules.
+//! Reads of bytes whose checksum is right but whose content is not trusted: a [`Reader`] with further checks.
 
 use hedgerow_io::codec::{OutOfBytes, Reader};
 use thiserror::Error;
 
-/// A broken rule, and the position where it was noticed.
+/// A broken rule, and the position where the reader found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{what}, at byte {position}")]
 pub struct Fault {
-    /// The number of bytes consumed before.
+    /// The number of bytes that were consumed before.
     pub position: usize,
     /// The broken rule.
     pub what: &'static str,
@@ -66,7 +66,7 @@ impl<'a> Bytes<'a> {
         Ok(self.reader.array()?)
     }
 
-    /// Reads `count` values of `N` bytes each. Allocates only after it found the bytes.
+    /// Reads `count` values of `N` bytes each. Allocates only if the bytes exist.
     pub(crate) fn array<T, const N: usize>(
         &mut self,
         count: usize,
@@ -101,7 +101,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Reads a record, which `read` must consume to its end.
+/// Reads a record with `read`, which must consume all its bytes.
 pub(crate) fn whole<T>(
     record: &[u8],
     read: impl FnOnce(&mut Bytes<'_>) -> Result<T, Fault>,

@@ -4,7 +4,8 @@ use hedgerow_core::{GraphConfig, KeyKind};
 
 const DIRECTED: u8 = 1;
 const WEIGHTED: u8 = 2;
-/// Clear in the files of undirected graphs, although their [`GraphConfig`] has `reverse` set.
+/// The flag for stored incoming edges. Clear in files of undirected graphs, although their [`GraphConfig`]
+/// has `reverse` set.
 const REVERSE: u8 = 4;
 
 /// Encodes the configuration: key kind, flags, two reserved bytes.

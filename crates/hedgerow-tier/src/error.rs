@@ -12,7 +12,7 @@ pub enum TierError {
     /// A file could not be used: the file system failed, the file is damaged, or its format is unknown.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The directory holds files, but no manifest.
+    /// The directory contains files, but no manifest.
     #[error("{path} is not empty and is not a store: it holds no manifest")]
     NotAStore {
         /// The directory.
@@ -30,16 +30,16 @@ pub enum TierError {
         /// The version of the section.
         version: u16,
     },
-    /// A manifest with this number, or a later one, exists already.
+    /// A manifest with this number or a higher one exists already.
     #[error("{file} is not the next manifest: there is {found}")]
     ManifestNotNext {
         /// The manifest that was to be written.
         file: String,
-        /// The manifest that is there.
+        /// The manifest that exists.
         found: String,
     },
-    /// The switch to a new manifest failed after the new one may have become visible: which of the two a
-    /// later open finds is unknown. The store must stop writing and must delete nothing.
+    /// The switch to a new manifest failed after the new one may have become visible. A later opening may
+    /// find either of the two. The store must stop writing and must delete nothing.
     #[error("it is unknown whether {file} replaced the manifest before it: {source}")]
     SwitchUnknown {
         /// The new manifest.
@@ -53,7 +53,7 @@ pub enum TierError {
         /// The rule.
         reason: &'static str,
     },
-    /// The images of a segment must be written in strictly ascending order; nothing was written.
+    /// The image is not above the one before, as the order of a segment requires; nothing was written.
     #[error("{found} cannot follow {previous} in a segment")]
     OutOfOrder {
         /// The image written last.
@@ -75,16 +75,16 @@ pub enum TierError {
         /// The segment.
         file: String,
     },
-    /// The caller has no memory for the next part of a read.
+    /// The caller has no memory for the next step of a read.
     #[error("no memory for {needed} bytes of a read")]
     NoRoom {
-        /// The number of bytes asked for.
+        /// The number of bytes that the read needs.
         needed: u64,
     },
     /// The caller asked for a page number that the segment does not have.
     #[error("page {index} is out of range: the segment has {len} pages")]
     NoSuchPage {
-        /// The number asked for.
+        /// The requested number.
         index: usize,
         /// The number of pages.
         len: usize,
@@ -92,13 +92,13 @@ pub enum TierError {
 }
 
 impl TierError {
-    /// Reports damage in `file` at `offset`: content with a right checksum that breaks a rule.
+    /// Reports damage in `file` at `offset`: content that breaks a rule although its checksum is right.
     pub(crate) fn invalid(file: &str, offset: u64, what: &'static str) -> TierError {
         Corruption::new(file, offset, CorruptionKind::Invalid(what)).into()
     }
 
-    /// Reports a header that cannot be used. The manifest, or the file's own name, states what the file is,
-    /// so anything but another format is damage.
+    /// Reports a header that cannot be used. The manifest or the file's name determines the kind of the file.
+    /// So every error but an unknown format is damage.
     pub(crate) fn header(file: &str, error: FormatError) -> TierError {
         match error {
             FormatError::FutureVersion { .. }

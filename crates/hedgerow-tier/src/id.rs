@@ -7,22 +7,21 @@ use hedgerow_core::{LabelId, SubgraphId};
 /// The number of subgraphs on a page, in memory and in files.
 pub(crate) const PAGE_SUBGRAPHS: u32 = 64;
 
-/// The identity of an image: a subgraph in one label. Segments hold images in this order.
+/// The identity of an image: a subgraph and a label. Segments contain images in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ImageId {
-    /// The label whose edges the image holds. An image of the default label also holds the vertices and their
-    /// keys.
+    /// The label of the image's edges. An image of the default label also has the vertices and their keys.
     pub label: LabelId,
     /// The subgraph.
     pub subgraph: SubgraphId,
 }
 
-/// A page of images: those of 64 neighboring subgraphs, 4,096 vertices, in one label.
+/// A page: the images of 64 neighboring subgraphs (4,096 vertices) in one label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageId {
     /// The label.
     pub label: LabelId,
-    /// The number of the page: its first subgraph is 64 times this.
+    /// The number of the page. Its first subgraph has 64 times this number.
     pub page: u32,
 }
 
@@ -37,7 +36,7 @@ impl fmt::Display for ImageId {
 }
 
 impl ImageId {
-    /// Returns the page that the image lies on.
+    /// Returns the page of the image.
     pub fn page(self) -> PageId {
         PageId { label: self.label, page: self.subgraph.0 / PAGE_SUBGRAPHS }
     }

@@ -2,12 +2,12 @@
 //!
 //! - [`segment`]: [`SegmentWriter`] and [`SegmentReader`] for files of [`SubgraphImage`]s.
 //! - [`manifest`]: the [`Manifest`] and its atomic switch.
-//! - [`packed`]: neighbor lists in few bits, as segments hold them.
-//! - [`sorter`]: sorts of more records than memory holds, in [`temporary`] files.
+//! - [`packed`]: neighbor lists in few bits, as segments store them.
+//! - [`sorter`]: sorting of more records than fit in memory, by [`temporary`] files.
 //!
 //! The layouts are drawn in `docs/format/`: `segment.md`, `packed.md`, `manifest.md`. Every byte has passed a
-//! checksum before it is interpreted, and is not trusted even then. Whatever a file holds, the answer is an
-//! image, a manifest or a [`TierError`].
+//! checksum before it is interpreted, and is not trusted even then. For any content of a file, the result is
+//! an image, a manifest or a [`TierError`].
 #![forbid(unsafe_code)]
 
 mod bytes;

@@ -8,7 +8,7 @@ use hedgerow_io::{Dir, NamedFile, Vfs};
 
 use crate::TierError;
 
-/// The directory of temporary files, which names them.
+/// The directory in which temporary files are made, and the source of their names.
 #[derive(Debug)]
 pub struct TemporaryDirectory {
     fs: Arc<dyn Vfs>,
@@ -17,8 +17,8 @@ pub struct TemporaryDirectory {
 }
 
 impl TemporaryDirectory {
-    /// Makes a directory whose files are called `<stem>-<16 hex digits>.tmp`. No two directories with one
-    /// stem have files at the same time.
+    /// Makes a directory whose files are called `<stem>-<16 hex digits>.tmp`. Two directories with the same
+    /// stem must not have files at the same time.
     pub fn new(fs: Arc<dyn Vfs>, stem: impl Into<String>) -> Arc<TemporaryDirectory> {
         Arc::new(TemporaryDirectory { fs, stem: stem.into(), next: AtomicU64::new(1) })
     }
@@ -39,7 +39,7 @@ impl TemporaryDirectory {
     }
 }
 
-/// A file that is removed when it is dropped, so also after an error.
+/// A file that is removed when this is dropped, and so also after an error.
 #[derive(Debug)]
 pub struct TemporaryFile {
     directory: Arc<TemporaryDirectory>,
@@ -56,7 +56,7 @@ impl Deref for TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // If the removal fails, the directory has one file more, which no manifest names.
+        // If the removal fails, the directory keeps a file that no manifest names.
         let _ = self.directory.fs.unlink(self.file.name());
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::column::{Column, Data, Ends};
 use crate::property::{PropertyType, ValueRef};
 
-/// Sets bit `at` of a mask that grows to it.
+/// Sets bit `at` of a mask, which grows if necessary.
 fn set(mask: &mut Vec<u64>, at: usize, bit: bool) {
     if at / 64 >= mask.len() {
         mask.resize(at / 64 + 1, 0);
@@ -13,7 +13,8 @@ fn set(mask: &mut Vec<u64>, at: usize, bit: bool) {
     mask[at / 64] |= u64::from(bit) << (at % 64);
 }
 
-/// Appends the first `count` of `values`. If they are few, it copies a fixed number of words, without a call.
+/// Appends the first `count` of `values`. If `count` is small, copies a fixed number of words, without a
+/// call.
 #[inline]
 fn extend_few(words: &mut Vec<u64>, values: &[u64], count: usize) {
     const FEW: usize = 16;
@@ -30,7 +31,7 @@ fn extend_few(words: &mut Vec<u64>, values: &[u64], count: usize) {
 /// A builder of one column, value by value and stretch by stretch.
 pub struct ColumnBuilder {
     pub(super) kind: PropertyType,
-    /// The mask of present values; empty while all are.
+    /// The mask of present values; empty while all values are present.
     valid: Vec<u64>,
     found: usize,
     len: usize,
@@ -57,8 +58,8 @@ impl ColumnBuilder {
         }
     }
 
-    /// Adds a value of eight bytes by its bits. Returns false, and adds nothing, if there is a mask or if
-    /// values are single bits.
+    /// Adds a value of eight bytes by its bits. Returns false, and adds nothing, if the column has a mask or
+    /// its values are single bits.
     #[inline]
     pub(super) fn push_word(&mut self, word: u64) -> bool {
         let simple = self.valid.is_empty() && self.kind != PropertyType::Bool;
@@ -105,7 +106,7 @@ impl ColumnBuilder {
         self.len += count;
     }
 
-    /// Counts the next values as null. The first null makes the mask: most columns have none.
+    /// Counts the next values as null. The mask is made at the first null, because most columns have none.
     fn missing(&mut self, count: usize) {
         if count > 0 && self.valid.is_empty() {
             (0..self.len).for_each(|at| set(&mut self.valid, at, true));
@@ -116,8 +117,8 @@ impl ColumnBuilder {
         }
     }
 
-    /// Copies a stretch of another column of words. Returns false, and copies nothing, if either column has a
-    /// null.
+    /// Copies a stretch of another column of eight-byte values. Returns false, and copies nothing, if either
+    /// column has a null.
     #[inline]
     pub(super) fn copy_words(&mut self, from: &Column, range: Range<usize>) -> bool {
         let (Data::Words(words), None, true) = (&from.data, &from.valid, self.valid.is_empty()) else {
@@ -128,7 +129,7 @@ impl ColumnBuilder {
         true
     }
 
-    /// Copies a stretch of another column of the type; adds as many nulls if there is no column.
+    /// Copies a stretch of another column of the same type. If `from` is `None`, adds as many nulls.
     pub fn copy(&mut self, from: Option<&Column>, range: Range<usize>) {
         let Some(from) = from else {
             return self.nulls(range.len());
@@ -148,7 +149,7 @@ impl ColumnBuilder {
         let from = range.start.checked_sub(1).map_or(0, |before| ends.get(before));
         let mut last = from;
         for at in range.clone() {
-            // Ends ascend; those of a damaged column must not lead outside the heap.
+            // End positions ascend. The end positions of a damaged column must not lead outside the heap.
             last = ends.get(at).clamp(last, heap.len().max(last));
             self.ends.push((self.heap.len() + last - from) as u64);
         }

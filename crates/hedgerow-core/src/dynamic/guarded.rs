@@ -10,7 +10,7 @@ pub trait GraphGuard: Deref<Target: Topology> + Send + Sync + 'static {
     /// Returns the timestamp of the last transaction that the graph contains.
     fn timestamp(&self) -> Timestamp;
 
-    /// Does what [`GraphSnapshot::search_edge`] does.
+    /// Returns the weight of an edge, like [`GraphSnapshot::search_edge`].
     fn search_edge(&self, src: VertexId, dst: VertexId) -> Option<f64>;
 }
 

@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering;
 use super::table::bit_of;
 use super::{OwnerProcess, hold_off};
 
-/// A file or directory of a store: a forked child gives it up (invariant K3).
+/// A file or directory of a store: a forked child closes it (invariant K3).
 ///
-/// Dropping it closes it; in a child dropping it does nothing.
+/// Dropping this closes the file; in a child the drop does nothing.
 #[derive(Debug)]
 pub struct Descriptor<T: AsRawFd> {
     file: ManuallyDrop<T>,
@@ -18,10 +18,10 @@ pub struct Descriptor<T: AsRawFd> {
 }
 
 impl<T: AsRawFd> Descriptor<T> {
-    /// Calls `open` and keeps the file. No fork comes between.
+    /// Calls `open` and registers the file, without a fork in between.
     ///
     /// # Errors
-    /// That of `open`.
+    /// The error of `open`.
     pub fn open<E>(open: impl FnOnce() -> Result<T, E>) -> Result<Descriptor<T>, E> {
         let owner = OwnerProcess::current();
         let _whole = hold_off();
@@ -57,7 +57,7 @@ impl<T: AsRawFd> Drop for Descriptor<T> {
         if let Some((word, bit)) = bit_of(self.file.as_raw_fd(), false) {
             word.fetch_and(!bit, Ordering::Relaxed);
         }
-        // SAFETY: dropped here, once; nothing reaches it after this.
+        // SAFETY: dropped here, once; nothing accesses it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.file) };
     }
 }

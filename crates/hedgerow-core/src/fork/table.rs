@@ -6,18 +6,18 @@ use std::sync::atomic::AtomicU64;
 #[cfg(all(unix, not(any(feature = "model-checking", miri))))]
 use std::sync::atomic::Ordering;
 
-/// The number of descriptors in one part of the table.
+/// The number of descriptors in one chunk of the table.
 const PART: usize = 1 << 16;
 const BITS: usize = u64::BITS as usize;
 
 /// A bit for each descriptor below [`PART`] that belongs to a store. Changed only in sections of
 /// [`hold_off`](super::hold_off).
 static NEAR: [AtomicU64; PART / BITS] = [const { AtomicU64::new(0) }; PART / BITS];
-/// The same for descriptors from [`PART`] on; a part exists once a descriptor of it was registered.
+/// The same for descriptors from [`PART`] on; a chunk exists after a descriptor in it was registered.
 static FAR: [OnceLock<Box<[AtomicU64]>>; 255] = [const { OnceLock::new() }; 255];
 
-/// Returns the word with the bit of `fd`, and the bit; `None` beyond the table. Makes the part of the table
-/// if `make` is set; else `None` for a missing part.
+/// Returns the word with the bit of `fd`, and the bit; `None` beyond the table. If `make` is set, makes a
+/// missing chunk of the table; else returns `None` for it.
 pub(super) fn bit_of(fd: RawFd, make: bool) -> Option<(&'static AtomicU64, u64)> {
     let fd = usize::try_from(fd).ok()?;
     let (part, place) = (fd / PART, fd % PART);
@@ -31,7 +31,7 @@ pub(super) fn bit_of(fd: RawFd, make: bool) -> Option<(&'static AtomicU64, u64)>
     Some((&words[place / BITS], 1 << (place % BITS)))
 }
 
-/// Makes every registered descriptor one of `/dev/null`, and empties the table. Runs in a child.
+/// Makes every registered descriptor refer to `/dev/null`, and empties the table. Runs in a child.
 #[cfg(all(unix, not(any(feature = "model-checking", miri))))]
 pub(super) fn give_up_all() {
     let mut null = open_null();
@@ -45,8 +45,8 @@ pub(super) fn give_up_all() {
                 let fd = (part * PART + at * BITS) as RawFd + bits.trailing_zeros() as RawFd;
                 bits &= bits - 1;
                 if null < 0 {
-                    // No descriptor was free: this one is now. Without a `/dev/null` the number stays unused.
-                    // SAFETY: the descriptor is one of the parent's, which nothing in the child uses.
+                    // No descriptor was free, but this one is now. Without a `/dev/null` the number stays
+                    // unused. SAFETY: the descriptor is one of the parent's, which nothing in the child uses.
                     unsafe { libc::close(fd) };
                     null = open_null();
                     is_extra = null >= 0 && null != fd;
@@ -56,8 +56,8 @@ pub(super) fn give_up_all() {
                     // in programs that are executed.
                     unsafe {
                         if libc::dup2(null, fd) < 0 {
-                            // The number is above the present limit of this process. The close releases the
-                            // lock all the same.
+                            // The number is above the present limit of this process. Closing it also releases
+                            // the lock.
                             libc::close(fd);
                         } else {
                             libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
@@ -73,7 +73,7 @@ pub(super) fn give_up_all() {
     }
 }
 
-/// Returns a new descriptor of `/dev/null`, for reading only; negative if there is none.
+/// Returns a new descriptor of `/dev/null`, for reading only; negative if that fails.
 #[cfg(all(unix, not(any(feature = "model-checking", miri))))]
 fn open_null() -> RawFd {
     // SAFETY: the path is a string that ends with a zero byte.

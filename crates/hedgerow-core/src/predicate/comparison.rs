@@ -7,9 +7,9 @@ use crate::property::ValueRef;
 
 /// A comparison of a property's value with a given value.
 ///
-/// Both values have the same type; no comparison holds with null. Numbers compare as IEEE 754 says: 0.0
-/// equals -0.0, and a NaN differs from every number, itself included. Text and bytes compare byte by byte,
-/// times by their moment, and false precedes true.
+/// Both values must have the same type; every comparison with null is false. Numbers are compared by IEEE
+/// 754: 0.0 equals -0.0, and a NaN differs from every number, also from itself. Text and bytes are compared
+/// byte by byte, timestamps by time, and false precedes true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// `==`
@@ -49,13 +49,13 @@ impl Comparison {
         }
     }
 
-    /// Returns the comparison with this [`symbol`](Self::symbol); `=` is `==`.
+    /// Returns the comparison with this [`symbol`](Self::symbol); `=` means `==`.
     pub fn from_symbol(symbol: &str) -> Option<Comparison> {
         let symbol = if symbol == "=" { "==" } else { symbol };
         Comparison::ALL.into_iter().find(|comparison| comparison.symbol() == symbol)
     }
 
-    /// True if the comparison holds for two values with this order; `None` is the order of a NaN.
+    /// True if two values with this order meet the comparison; `None` is the order of a NaN.
     #[inline]
     fn holds_of(self, order: Option<Ordering>) -> bool {
         match self {
@@ -68,8 +68,8 @@ impl Comparison {
         }
     }
 
-    /// True if the comparison holds between the edge's value `found` and the `given` one. It never holds for
-    /// null, nor for values of different types.
+    /// True if the edge's value `found` and the `given` one meet the comparison. Always false for null, and
+    /// for values of different types.
     #[inline]
     pub fn holds(self, found: ValueRef<'_>, given: ValueRef<'_>) -> bool {
         let order = match (found, given) {

@@ -9,25 +9,25 @@ use crate::property::{Value, ValueRef};
 
 /// A condition for the value of a property.
 ///
-/// Null meets only [`Null`](Condition::Null). A value meets a condition that names values only if it has
-/// their type.
+/// Null meets only [`Null`](Condition::Null). A condition with values is met only by a value of their type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Condition {
-    /// The value compares with the given one as the comparison says.
+    /// The property's value meets the comparison with the given one.
     Compares(Comparison, Value),
     /// The value equals a member of the set.
     OneOf(ValueSet),
-    /// The value is a text, or bytes, that begins with the given one. All texts begin with the empty text.
+    /// The value is a text, or bytes, that begins with the given text or bytes. All texts begin with the
+    /// empty text.
     Prefix(Value),
-    /// There is no value.
+    /// The property has no value.
     Null,
-    /// There is a value.
+    /// The property has a value.
     NotNull,
 }
 
 impl Condition {
-    /// The most values that [`OneOf`](Condition::OneOf) may name in a read: 2^20.
+    /// The most values that [`OneOf`](Condition::OneOf) may have in a read: 2^20.
     pub const MAX_VALUES: usize = 1 << 20;
 
     /// Returns the condition that the value equals `value`.
@@ -45,7 +45,7 @@ impl Condition {
         Condition::Prefix(start.into())
     }
 
-    /// Returns the values that the condition names, each once.
+    /// Returns the values of the condition, each once.
     pub fn values(&self) -> &[Value] {
         match self {
             Condition::Compares(_, value) | Condition::Prefix(value) => slice::from_ref(value),
@@ -102,8 +102,8 @@ impl ValueSet {
         ValueSet(values.into())
     }
 
-    /// True if `found` equals a member, as [`Comparison::Equal`] defines it: null and NaN equal none. O(log
-    /// n).
+    /// True if `found` equals a member, as [`Comparison::Equal`] defines it: null and NaN equal no member.
+    /// O(log n).
     pub fn contains(&self, found: ValueRef<'_>) -> bool {
         let found = match found {
             ValueRef::Null => return false,

@@ -1,11 +1,11 @@
-//! Marks: a bit for each number of a column, or each entry of a list, 64 to a word.
+//! Marks: a bit for each number of a column or entry of a list, 64 in a word.
 //!
-//! The program chooses the instructions when it runs: AVX-512 if the processor has it, else AVX2, else those
-//! that every processor of the target has. All give the same results.
+//! The program chooses the instructions at run time: AVX-512 if the processor has it, else AVX2, else the
+//! instructions of every processor of the target. All give the same results.
 
 use crate::VertexId;
 
-/// The number of entries to a word.
+/// The number of marks in a word.
 const WORD: usize = 64;
 
 /// Clears the marks of words that do not pass, and all marks beyond the last word. O(words).
@@ -25,7 +25,7 @@ pub fn clear(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
     clear_plain(words, marks, passes);
 }
 
-/// Clears marks without branches that depend on the words, so that the compiler vectorizes it.
+/// Clears marks without branches that depend on the words, so that the compiler vectorizes the loop.
 #[inline(always)]
 fn clear_plain(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
     let bits = |words: &[u64]| {
@@ -40,8 +40,8 @@ fn clear_plain(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
     left.for_each(|mark| *mark &= rest.take().unwrap_or(0));
 }
 
-/// Copies the marked entries of a list to the front of `to`, and returns their number. The entries behind
-/// them become arbitrary. O(entries).
+/// Copies the marked entries of a list to the front of `to`, and returns their number. The elements of `to`
+/// behind them become arbitrary. O(entries).
 ///
 /// # Panics
 /// If `to` is shorter than the list, rounded up to whole words of marks.
@@ -61,7 +61,7 @@ pub fn copy_marked(list: &[VertexId], marks: &[u64], to: &mut [VertexId]) -> usi
     copy_marked_plain(list, marks, to)
 }
 
-/// Writes every entry, and advances only behind marked ones: no branch to mispredict.
+/// Writes every entry, but advances only for marked ones, without a branch to mispredict.
 #[inline(always)]
 fn copy_marked_plain(list: &[VertexId], marks: &[u64], to: &mut [VertexId]) -> usize {
     let mut taken = 0;
@@ -77,7 +77,7 @@ fn copy_marked_plain(list: &[VertexId], marks: &[u64], to: &mut [VertexId]) -> u
     taken
 }
 
-/// Returns how many marks stand before each of `places`, which ascend. O(words + places).
+/// Returns how many marks are set before each of the ascending `places`. O(words + places).
 #[inline]
 pub fn marks_before<const N: usize>(marks: &[u64], places: &[u32; N]) -> [u32; N] {
     #[cfg(target_arch = "x86_64")]
@@ -113,12 +113,12 @@ mod x86 {
     use super::WORD;
     use crate::VertexId;
 
-    /// The number of entries to a vector of 512 bits.
+    /// The number of entries in a vector of 512 bits.
     const LANES: usize = 16;
-    /// The number of entries to a vector of 256 bits.
+    /// The number of entries in a vector of 256 bits.
     const HALF: usize = 8;
-    /// The places of the set bits of each byte of marks, ascending, a byte each from the lowest on. The table
-    /// takes 2 KiB; with whole lanes it would take eight.
+    /// A table of the positions of the set bits for each byte of marks: ascending, one byte for each position
+    /// from the lowest on. It takes 2 KiB; with whole lanes it would take 8 KiB.
     static PLACES: [u64; 256] = places();
 
     const fn places() -> [u64; 256] {
@@ -150,8 +150,7 @@ mod x86 {
         std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt")
     }
 
-    // The compiler's own vectors are good enough for these functions, once it knows which instructions it may
-    // use.
+    // The compiler vectorizes these functions well enough when it knows which instructions it may use.
     #[target_feature(enable = "avx512f,avx512dq,popcnt")]
     pub(super) fn clear_avx512(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
         super::clear_plain(words, marks, passes);

@@ -1,22 +1,22 @@
-//! Sizes of intersections of sorted lists, and of sets kept as bits.
+//! Sizes of intersections of sorted lists, and of bitmaps.
 //!
-//! Two lists of like length are merged block by block. Eight numbers of the one are compared with eight of
-//! the other in all rotations, and the block that ends first is left behind (D. Lemire, L. Boytsov, N. Kurz,
-//! *SIMD Compression and the Intersection of Sorted Integers*, Software: Practice and Experience 46(6), 2016,
-//! section 6). If one list is much longer, each number of the short one is searched for by doubling steps
-//! over blocks of the long one.
+//! Two lists of similar length are merged block by block. Eight numbers of one list are compared with eight
+//! of the other in all rotations, and the block with the smaller last number is skipped (D. Lemire, L.
+//! Boytsov, N. Kurz, *SIMD Compression and the Intersection of Sorted Integers*, Software: Practice and
+//! Experience 46(6), 2016, section 6). If one list is much longer, each number of the short list is searched
+//! in the long one, by doubling steps over its blocks.
 //!
-//! The program chooses the instructions when it runs: AVX2 if the processor has it, else SSE2 on x86-64, else
+//! The program chooses the instructions at run time: AVX2 if the processor has it, else SSE2 on x86-64, else
 //! plain code. All give the same results.
 
-/// The ratio of lengths from which the longer list is searched instead of merged.
+/// The ratio of lengths from which on the longer list is searched instead of merged.
 const GALLOP_RATIO: usize = 32;
 
-/// The number of numbers that a search compares at once.
+/// The block size of a search: it compares this many numbers at once.
 const BLOCK: usize = 8;
 
-/// Returns how many numbers `a` and `b` have in common. Both must ascend without repetition; else the result
-/// means nothing.
+/// Returns how many numbers `a` and `b` have in common. Both must ascend strictly; otherwise the result is
+/// meaningless.
 ///
 /// # Cost
 /// O(|a| + |b|), or O(short · log(long / short)) if one list is at least 32 times as long as the other.
@@ -57,8 +57,7 @@ fn merge_plain(a: &[u32], b: &[u32]) -> usize {
     found
 }
 
-/// Counts the numbers of `short` that are in `long`, and searches for each from where the search before it
-/// ended.
+/// Counts the numbers of `short` that are in `long`. Each search begins where the one before it ended.
 #[inline(always)]
 fn gallop(short: &[u32], long: &[u32]) -> usize {
     let (blocks, rest) = long.as_chunks::<BLOCK>();
@@ -74,7 +73,8 @@ fn gallop(short: &[u32], long: &[u32]) -> usize {
     found
 }
 
-/// Returns the first block from `from` on that ends with `x` or more; all before `from` end with less.
+/// Returns the first block from `from` on whose last number is `x` or more. All blocks before `from` have
+/// smaller last numbers.
 #[inline(always)]
 fn first_block(blocks: &[[u32; BLOCK]], from: usize, x: u32) -> usize {
     let ends_before = |at: usize| blocks.get(at).is_some_and(|block| block[BLOCK - 1] < x);
@@ -92,8 +92,7 @@ fn first_block(blocks: &[[u32; BLOCK]], from: usize, x: u32) -> usize {
     low
 }
 
-/// Returns how many bits `a` and `b` have in common; words beyond the end of the shorter one count as 0.
-/// O(words).
+/// Returns how many bits `a` and `b` have in common; missing words of the shorter one count as 0. O(words).
 #[inline]
 pub fn and_count(a: &[u64], b: &[u64]) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -125,8 +124,8 @@ mod x86 {
         _mm256_or_si256, _mm256_permute2x128_si256, _mm256_shuffle_epi32,
     };
 
-    /// The shuffle that moves each number one place within its lane of four; the next two move it two and
-    /// three.
+    /// The shuffle that rotates the four numbers of a lane by one place; the next two rotate by two and three
+    /// places.
     const TURN_1: i32 = 0b00_11_10_01;
     const TURN_2: i32 = 0b01_00_11_10;
     const TURN_3: i32 = 0b10_01_00_11;
@@ -185,7 +184,7 @@ mod x86 {
         super::gallop(short, long)
     }
 
-    // The compiler's own vectors are good enough for these two, once it knows which instructions it may use.
+    // The compiler vectorizes these two well enough when it knows which instructions it may use.
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn and_count_avx2(a: &[u64], b: &[u64]) -> u64 {
         super::and_count_plain(a, b)

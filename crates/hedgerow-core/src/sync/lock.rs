@@ -1,11 +1,10 @@
-//! Locks whose whole state is in themselves: a word on which the kernel lets threads sleep.
+//! Locks whose whole state is one word, on which the kernel lets threads sleep.
 //!
-//! Locks that keep their sleepers in a table of the process, like those of `parking_lot`, do not work in a
-//! forked child. A thread of the parent may have held a part of that table at the fork, and entries of
-//! threads that the child lacks stay in it. The locks of this module work in a child for every store that the
-//! child opens itself.
+//! Locks with a table of sleepers per process, like the locks of `parking_lot`, do not work in a forked
+//! child. A thread of the parent may have locked that table at the fork, and it keeps entries of threads that
+//! the child lacks. The locks of this module work in a child for every store that the child opens.
 //!
-//! The lock is that of U. Drepper, *Futexes Are Tricky* (2011), section "Mutex, Take 2".
+//! The algorithm is from U. Drepper, *Futexes Are Tricky* (2011), section "Mutex, Take 2".
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,22 +16,22 @@ const HELD: u32 = 1;
 /// The lock is held, and a thread may sleep until it is free.
 const AWAITED: u32 = 2;
 
-/// The number of looks at the lock before a thread sleeps. Ten times as many looks cost two writers a fifth
-/// of their rate. A thread that looks does not yield the processor (`sched_yield`): among a hundred threads
-/// that compute, its next turn comes a tenth of a second later. A sleeper that is woken runs at once.
+/// The number of polls of the lock before a thread sleeps. With ten times as many polls, two writers were a
+/// fifth slower. A polling thread does not yield the processor (`sched_yield`): among a hundred computing
+/// threads it would run again only a tenth of a second later. A sleeper that is woken runs at once.
 const LOOKS: u32 = 100;
 
 /// A lock on a word.
 #[derive(Debug)]
 pub struct RawLock(AtomicU32);
 
-/// A lock. A thread other than the one that took it may drop its guard.
+/// A lock. A guard may be dropped by another thread than the one that took the lock.
 pub type Mutex<T> = lock_api::Mutex<RawLock, T>;
 /// A held lock.
 pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawLock, T>;
 
-// SAFETY: the lock is taken by whoever changes the word from `FREE`, and given back by the store of `FREE`;
-// the one acquires what the other releases.
+// SAFETY: a thread takes the lock by changing the word from `FREE`, and releases it by storing `FREE`. The
+// first acquires, the second releases.
 unsafe impl RawMutex for RawLock {
     #[allow(clippy::declare_interior_mutable_const, reason = "how the trait makes a lock")]
     const INIT: RawLock = RawLock(AtomicU32::new(FREE));
@@ -69,14 +68,15 @@ impl RawLock {
         if self.look_often() == FREE && self.try_lock() {
             return;
         }
-        // A thread that slept once cannot know whether others still sleep, so it marks the lock as awaited.
+        // A thread that has slept cannot know whether other threads still sleep, so it marks the lock as
+        // awaited.
         while self.0.swap(AWAITED, Ordering::Acquire) != FREE {
             sleep(&self.0, AWAITED);
             self.look_often();
         }
     }
 
-    /// Looks at the word until it is no longer `HELD`, at most [`LOOKS`] times, and returns its last value.
+    /// Polls the word until it is not `HELD` any more, at most [`LOOKS`] times, and returns its last value.
     fn look_often(&self) -> u32 {
         let mut state = self.0.load(Ordering::Relaxed);
         for _ in 0..LOOKS {
@@ -90,8 +90,8 @@ impl RawLock {
     }
 }
 
-/// A condition variable: a place to sleep until the holder of a lock changed the state that the sleeper waits
-/// for.
+/// A condition variable: threads sleep on it until the holder of a lock has changed the state for which they
+/// wait.
 #[derive(Debug, Default)]
 pub struct Condvar {
     /// The number of notifications.
@@ -135,14 +135,15 @@ impl Condvar {
     }
 }
 
-/// Sleeps while `word` holds `seen`. May also return early, after a signal: the caller looks again.
+/// Sleeps while `word` has the value `seen`. May also return early, after a signal, so the caller must check
+/// again.
 fn sleep(word: &AtomicU32, seen: u32) {
     let _ = futex::wait(word, futex::Flags::PRIVATE, seen, None);
 }
 
 #[cold]
 fn wake(word: &AtomicU32, most: u32) {
-    // The call fails for no mapped word; a word that was unmapped since has no sleeper.
+    // The call cannot fail for a mapped word, and a word that was unmapped meanwhile has no sleeper.
     let _ = futex::wake(word, futex::Flags::PRIVATE, most);
 }
 

@@ -1,5 +1,5 @@
 //! The controlled scheduler's locks under the interface of the real ones. [`ArcCell`](super::ArcCell) stays
-//! the real one: a thread is never preempted inside the library, only before and after.
+//! the real one: a thread is never preempted inside the library, only before and after a call of it.
 
 use super::Ordering;
 
@@ -7,7 +7,7 @@ use super::Ordering;
 #[derive(Debug)]
 pub struct Mutex<T>(shuttle::sync::Mutex<T>);
 
-/// A held lock. The inner guard is absent only inside [`Condvar::wait`].
+/// A held lock. The inner guard is `None` only inside [`Condvar::wait`].
 pub struct MutexGuard<'a, T>(Option<shuttle::sync::MutexGuard<'a, T>>);
 
 impl<T> std::ops::Deref for MutexGuard<'_, T> {
@@ -77,7 +77,7 @@ impl Condvar {
 /// Does nothing: the scheduler runs all accesses in one order.
 pub fn fence(_: Ordering) {}
 
-/// Lets another thread run; for loops that wait for one.
+/// Lets another thread run, in a loop that waits for one.
 pub fn yield_now() {
     shuttle::thread::yield_now();
 }

@@ -1,4 +1,4 @@
-//! A place to sleep until another thread reports an event.
+//! A signal on which threads sleep until another thread reports an event.
 
 #[cfg(all(target_os = "linux", not(feature = "model-checking")))]
 mod word {
@@ -6,7 +6,7 @@ mod word {
 
     use rustix::thread::futex;
 
-    /// A counter in the one word that the kernel compares.
+    /// A counter in one word, which the kernel compares.
     #[derive(Debug, Default)]
     pub(super) struct Word(AtomicU32);
 
@@ -20,13 +20,13 @@ mod word {
         }
 
         pub(super) fn sleep(&self, seen: u32) {
-            // The thread was woken or interrupted, or the counter advanced before: the caller looks in every
-            // case.
+            // The thread was woken or interrupted, or the counter had advanced before: the caller checks in
+            // every case.
             let _ = futex::wait(&self.0, futex::Flags::PRIVATE, seen, None);
         }
 
         pub(super) fn wake(&self, most: u32) {
-            // The call fails for no mapped word.
+            // The call cannot fail for a mapped word.
             let _ = futex::wake(&self.0, futex::Flags::PRIVATE, most);
         }
     }
@@ -72,12 +72,11 @@ mod word {
     }
 }
 
-/// A counter on whose advance threads wait. A thread that may sleep reads the counter, looks whether it has a
-/// reason to sleep, and sleeps only while the counter has the value that it read. So it misses no advance in
-/// between. Sleepers may wake without reason.
+/// A counter; threads wait until it advances. A thread reads the counter, checks whether it must wait, and
+/// then sleeps only while the counter has the value that it read. So it misses no advance in between.
+/// Sleepers may wake without reason.
 ///
-/// Unlike a condition variable it makes no sleeper take a lock when it wakes, and it wakes all sleepers in
-/// one system call.
+/// Unlike with a condition variable, a woken sleeper takes no lock, and one system call wakes all sleepers.
 #[derive(Default)]
 pub struct Signal(word::Word);
 
@@ -87,8 +86,8 @@ impl Signal {
         self.0.now()
     }
 
-    /// Advances the counter. Wakes no sleeper yet: [`wake_all`](Self::wake_all) or
-    /// [`wake_one`](Self::wake_one) does, possibly after the caller released a lock.
+    /// Advances the counter. Wakes no sleeper yet: the caller does that by [`wake_all`](Self::wake_all) or
+    /// [`wake_one`](Self::wake_one), possibly after it released a lock.
     pub fn advance(&self) {
         self.0.advance();
     }

@@ -3,16 +3,16 @@
 use super::{Direction, Neighbors, Resident};
 use crate::{InterpolationHint, VertexId};
 
-/// The number of edges by which each step is ahead of the next one.
+/// The distance in edges between a step and the next one.
 const STEP: usize = 8;
 
-/// Calls `f` with the place in `edges` of each edge that the graph has, ascending. An entry is the two ends
-/// of an edge, or `None` if no such edge can exist.
+/// Calls `f` with the index in `edges` of each edge that the graph has, ascending. An entry has the two ends
+/// of an edge, or is `None` if that edge cannot exist.
 ///
-/// A look-up waits for three cache misses, one after another: for the place of the list, for the record of
-/// its corrections, and for the searched part of the list. So it is made in steps. Each step begins to load
-/// the memory that the next one reads, and runs some edges ahead of it (Chen, Gibbons, Mowry, "Improving hash
-/// join performance through prefetching", 2004). O(edges log degree).
+/// A look-up waits for three cache misses, one after another: for the data that locates the list, for the
+/// record of its corrections, and for the searched part of the list. So it is made in steps. Each step begins
+/// to load the memory that the next step reads, and is some edges ahead of it (Chen, Gibbons, Mowry,
+/// "Improving hash join performance through prefetching", 2004). O(edges log degree).
 #[inline]
 pub fn for_each_contained<G: Resident>(
     graph: &G,

@@ -1,4 +1,4 @@
-//! The neighbours of one vertex, as storage keeps them: a main list and its corrections.
+//! The neighbours of one vertex, as they are stored: a main list and its corrections.
 
 use std::ops::ControlFlow;
 
@@ -10,16 +10,16 @@ mod tests;
 /// The neighbours of one vertex: a sorted main list, corrected by two short sorted lists.
 ///
 /// The result is `(main \ removed) ∪ added`, where `removed` is part of `main`. For a settled vertex, and for
-/// a CSR, both corrections are empty and `main` is the whole answer. In a graph with parallel edges all three
-/// are multisets: a destination counts as often as it stands there. Otherwise `added` and `main \ removed`
-/// share nothing.
+/// a CSR, both corrections are empty and `main` is the result. In a graph with parallel edges all three are
+/// multisets: a destination counts as often as it occurs. Otherwise `added` and `main \ removed` have no
+/// common element.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Neighbors<'a> {
     /// The neighbours in the main part, ascending.
     pub main: &'a [VertexId],
     /// Neighbours that the delta adds, ascending.
     pub added: &'a [VertexId],
-    /// Neighbours of `main` that the delta takes away, ascending.
+    /// Neighbours of `main` that the delta removes, ascending.
     pub removed: &'a [VertexId],
 }
 
@@ -48,17 +48,18 @@ impl<'a> Neighbors<'a> {
         (self.added.is_empty() && self.removed.is_empty()).then_some(self.main)
     }
 
-    /// Calls `f` for each neighbour: those of the main part ascending, then the added ones ascending.
+    /// Calls `f` for each neighbour: first the neighbours in the main part, ascending, then the added ones,
+    /// ascending.
     #[inline]
     pub fn for_each(self, mut f: impl FnMut(VertexId)) {
         self.for_each_run(|run| run.iter().for_each(|&v| f(v)));
     }
 
     /// Calls `f` with stretches of the lists that no correction interrupts, in the order of
-    /// [`for_each`](Self::for_each). At least once.
+    /// [`for_each`](Self::for_each). It calls `f` at least once.
     #[inline]
     pub fn for_each_run(self, mut f: impl FnMut(&'a [VertexId])) {
-        // One call for all stretches, so that the closure exists once and stays inlined, whatever its size.
+        // One call in the code for all stretches, so that the closure is inlined at any size.
         let mut rest = self;
         loop {
             let (run, others) = rest.next_run();
@@ -95,7 +96,7 @@ impl<'a> Neighbors<'a> {
         }
     }
 
-    // By value: a reference would also force lists without corrections into memory.
+    // Takes `self` by value: a reference would force it from registers into memory, also without corrections.
     #[cold]
     fn run_to_removed(self) -> (&'a [VertexId], Neighbors<'a>) {
         let Some((&first, removed)) = self.removed.split_first() else { return (&[], self) };
@@ -104,9 +105,9 @@ impl<'a> Neighbors<'a> {
         (run, Neighbors { main, removed, added: self.added })
     }
 
-    /// Takes off the first stretch that no correction interrupts, which may be empty; `None` at the end. For
-    /// loops whose usual list has no corrections: they keep that list in registers, and these stretches out
-    /// of line.
+    /// Removes and returns the first stretch that no correction interrupts, which may be empty; `None` at the
+    /// end. For loops in which most lists have no corrections: they keep such a list in registers, and the
+    /// code for stretches out of line.
     #[inline(never)]
     pub fn take_run(&mut self) -> Option<&'a [VertexId]> {
         if self.main.is_empty() && self.added.is_empty() {
@@ -147,7 +148,7 @@ impl<'a> Neighbors<'a> {
         in_main || hint.find(self.added, v).is_some()
     }
 
-    /// True if `removed` takes away all edges to `v`, the first of which stands at `at` in the main list.
+    /// True if `removed` contains all edges to `v`; the first of them is at index `at` in the main list.
     /// O(log degree).
     #[inline]
     pub(super) fn is_removed(&self, v: VertexId, at: usize) -> bool {
@@ -188,7 +189,7 @@ impl<'a> Neighbors<'a> {
     }
 }
 
-/// Returns how often `v` stands at the beginning of a list whose other elements are greater. O(log length).
+/// Returns how often `v` occurs at the beginning of a list whose other elements are greater. O(log length).
 fn repetitions(list: &[VertexId], v: VertexId) -> usize {
     list.partition_point(|&x| x == v)
 }

@@ -5,16 +5,16 @@ use crate::{InterpolationHint, VertexId, lower_bound_soon};
 
 /// A [`Topology`] that also gives the weights of its edges.
 ///
-/// A graph without weights may implement it too: every edge then weighs 1.
+/// A graph without weights may implement it too; then every weight is 1.
 pub trait WeightedTopology: Topology {
-    /// True if the edges carry weights. If not, all weigh 1.
+    /// True if edges have weights. If not, all weights are 1.
     fn has_weights(&self) -> bool;
 
     /// Like [`visit`](Topology::visit), but with the weights of each run's edges; the slice is empty if all
-    /// weigh 1.
+    /// weights are 1.
     ///
     /// # Errors
-    /// Those of [`visit`](Topology::visit).
+    /// The errors of [`visit`](Topology::visit).
     fn visit_weighted(
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
@@ -29,24 +29,25 @@ pub trait WeightedTopology: Topology {
 
 /// The neighbours of one vertex with the weights of the edges to them.
 ///
-/// If parallel edges to one destination differ in weight and some of them are taken away, `removed` could not
-/// tell which. Implementations give such a list merged.
+/// If parallel edges to one destination differ in weight and some of them are removed, `removed` cannot show
+/// which. Implementations return such a list merged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WeightedNeighbors<'a> {
     /// The neighbours.
     pub neighbors: Neighbors<'a>,
-    /// The weights parallel to `neighbors.main`; empty if all weigh 1.
+    /// The weights parallel to `neighbors.main`; empty if all weights are 1.
     pub main: &'a [f64],
-    /// The weights parallel to `neighbors.added`; empty if all weigh 1.
+    /// The weights parallel to `neighbors.added`; empty if all weights are 1.
     pub added: &'a [f64],
-    /// Weights that replace those of `main`: (position + `first`, weight), ascending.
+    /// Weights that replace weights in `main`: (position + `first`, weight), ascending.
     pub updated: &'a [(u32, f64)],
     /// The number to subtract from the positions of `updated`.
     pub first: u32,
 }
 
 impl<'a> WeightedNeighbors<'a> {
-    /// Makes a list without corrections; `weights` is as long as `neighbors`, or empty if all weigh 1.
+    /// Makes a list without corrections; `weights` has the length of `neighbors`, or is empty if all weights
+    /// are 1.
     #[inline]
     pub fn from_slices(neighbors: &'a [VertexId], weights: &'a [f64]) -> Self {
         debug_assert!(weights.is_empty() || weights.len() == neighbors.len());
@@ -66,14 +67,16 @@ impl<'a> WeightedNeighbors<'a> {
         self.neighbors.is_empty()
     }
 
-    /// Returns neighbours and weights as slices if there is no correction; no weights if all weigh 1.
+    /// Returns neighbours and weights as slices if there is no correction; the weights are empty if all are
+    /// 1.
     #[inline]
     pub fn as_slices(&self) -> Option<(&'a [VertexId], &'a [f64])> {
         let neighbors = self.neighbors.as_slice()?;
         self.updated.is_empty().then_some((neighbors, self.main))
     }
 
-    /// Returns the weight of the edge to `v`, if there is one; of parallel edges, that of any. O(log degree).
+    /// Returns the weight of the edge to `v`, if it exists; of parallel edges, the weight of any one. O(log
+    /// degree).
     pub fn weight_of(&self, v: VertexId) -> Option<f64> {
         let Neighbors { main, added, .. } = self.neighbors;
         if let Ok(at) = added.binary_search(&v) {
@@ -86,8 +89,8 @@ impl<'a> WeightedNeighbors<'a> {
         Some(new.or_else(|| self.main.get(at).copied()).unwrap_or(1.0))
     }
 
-    /// Calls `f` with each neighbour and weight: those of the main part ascending, then the added ones
-    /// ascending.
+    /// Calls `f` with each neighbour and weight: first the neighbours in the main part, ascending, then the
+    /// added ones, ascending.
     #[inline]
     pub fn for_each(self, mut f: impl FnMut(VertexId, f64)) {
         self.for_each_run(|run, weights| {
@@ -98,10 +101,10 @@ impl<'a> WeightedNeighbors<'a> {
     }
 
     /// Calls `f` with stretches of neighbours that no correction interrupts, in the order of
-    /// [`for_each`](Self::for_each), and their weights: none if all weigh 1. At least once.
+    /// [`for_each`](Self::for_each), and with their weights (empty if all are 1). It calls `f` at least once.
     #[inline]
     pub fn for_each_run(self, mut f: impl FnMut(&'a [VertexId], &'a [f64])) {
-        // One call for all stretches, so that the closure exists once and stays inlined, whatever its size.
+        // One call in the code for all stretches, so that the closure is inlined at any size.
         let mut rest = self;
         loop {
             let (run, weights, others) = rest.next_run();
@@ -134,7 +137,7 @@ impl<'a> WeightedNeighbors<'a> {
         }
     }
 
-    // By value: a reference would also force lists without corrections into memory.
+    // Takes `self` by value: a reference would force it from registers into memory, also without corrections.
     #[cold]
     fn run_to_correction(self) -> (&'a [VertexId], &'a [f64], WeightedNeighbors<'a>) {
         let list = self.neighbors.main;
@@ -144,7 +147,7 @@ impl<'a> WeightedNeighbors<'a> {
         let mut rest = self;
         let at = removed.min(updated);
         if at > 0 {
-            // The stretch before the first correction is a run of its own.
+            // The stretch before the first correction is a separate run.
             rest.skip_main(at);
             return (&list[..at], self.main.get(..at).unwrap_or(&[]), rest);
         }

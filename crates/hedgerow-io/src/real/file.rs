@@ -22,8 +22,8 @@ pub(super) struct RealFile {
     writing: Direct,
 }
 
-/// A second descriptor of a file, opened at the first use for one kind of transfer past the cache of the
-/// operating system.
+/// A second descriptor of a file, for one kind of transfer past the cache of the operating system. It is
+/// opened at the first use.
 #[derive(Debug)]
 struct Direct {
     access: OFlags,
@@ -37,7 +37,7 @@ impl Direct {
         Direct { access, file: OnceLock::new(), refused: AtomicBool::new(false) }
     }
 
-    /// Returns the descriptor past the cache; `None` if the file system offers none.
+    /// Returns the descriptor past the cache; `None` if the file system has none.
     fn of(&self, file: &File) -> Option<&File> {
         if self.refused.load(Ordering::Relaxed) {
             return None;
@@ -51,8 +51,8 @@ impl Direct {
     }
 }
 
-/// Opens the file again past the cache: through the handle and not the name, which may stand for another file
-/// by now. If that fails, transfers go through the cache.
+/// Opens the file again for transfers past the cache: through the handle, because the name may belong to
+/// another file by now. If that fails, transfers go through the cache.
 #[cfg(target_os = "linux")]
 fn reopen_direct(file: &File, access: OFlags) -> Option<Descriptor<File>> {
     use std::os::fd::AsRawFd;
@@ -66,7 +66,7 @@ fn reopen_direct(_: &File, _: OFlags) -> Option<Descriptor<File>> {
     None
 }
 
-/// True for the error of a file system that takes no transfers past the cache, or requires larger blocks.
+/// True for the error of a file system that supports no transfers past the cache, or requires larger blocks.
 fn is_refusal(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::INVAL.raw_os_error())
 }
@@ -76,7 +76,7 @@ impl RealFile {
         RealFile { file, reading: Direct::new(OFlags::RDONLY), writing: Direct::new(OFlags::WRONLY) }
     }
 
-    /// Writes zeros beyond the present end, for a file system that cannot reserve space.
+    /// Writes zeros behind the present end, for a file system that cannot reserve space.
     pub(super) fn fill_with_zeros(&self, len: u64) -> io::Result<()> {
         let mut at = self.file.metadata()?.len();
         while at < len {
@@ -91,8 +91,8 @@ impl RealFile {
         Ok(())
     }
 
-    /// Returns the count for a read past the cache that ended inside a block: all of it at the end of the
-    /// file, else its whole blocks. `None` if there is no whole block.
+    /// Returns the number of usable bytes of a read past the cache that ended inside a block. At the end of
+    /// the file these are all bytes, else the whole blocks. `None` if the read has no whole block.
     fn whole_blocks(&self, read: usize, offset: u64) -> io::Result<Option<usize>> {
         if offset.saturating_add(read as u64) >= self.len()? {
             return Ok(Some(read));
@@ -115,7 +115,7 @@ impl VfsFile for RealFile {
     }
 
     fn read_blocks_at(&self, blocks: &mut [u8], offset: u64) -> io::Result<Option<usize>> {
-        // The system would refuse other memory and positions too, which would look like a refusal of all
+        // The system would also refuse unaligned memory and positions, which would look like a refusal of all
         // transfers.
         if !are_blocks(blocks, offset) || offset > i64::MAX as u64 {
             return Ok(None);
@@ -148,7 +148,7 @@ impl VfsFile for RealFile {
                 Ok(n) if n > 0 && n % BLOCK_BYTES == 0 => written += n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) if !is_refusal(&e) => return Err(e),
-                // The file system requires larger blocks, or takes none.
+                // The file system requires larger blocks, or supports no such transfers.
                 _ => {
                     self.writing.refuse();
                     return Ok(false);

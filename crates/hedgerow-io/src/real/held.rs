@@ -1,8 +1,9 @@
 //! The lock files that this process holds.
 //!
 //! Some kinds of file locks do not exclude their own process, so the process keeps a list. A forked child
-//! inherits the list and none of the locks: an entry counts for the process that made it. A thread takes the
-//! lock of the list only in sections in which the process is not forked, so that no child finds it taken.
+//! inherits the list, but none of the locks. So an entry is valid only in the process that made it. A thread
+//! takes the lock of the list only in sections in which the process is not forked, so that no child finds the
+//! list locked.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,9 +18,9 @@ use crate::vfs::{LockHeld, LockHolder};
 /// The sharing of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
-    /// No other holder: for writing.
+    /// No other holder; for writing.
     Alone,
-    /// Other holders that share it: for reading.
+    /// Other holders may share it; for reading.
     Shared,
 }
 
@@ -35,7 +36,7 @@ type Entries = HashMap<(u64, u64), Entry>;
 
 static HELD: Mutex<Option<Entries>> = Mutex::new(None);
 
-/// A place in the list, until it is dropped.
+/// An entry in the list, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Held {
     key: (u64, u64),

@@ -1,7 +1,7 @@
-//! Reads of a damaged log for salvage, past every damage, with a report of the losses in between.
+//! Reads of a damaged log for salvage. They continue behind each damage, and report the losses in between.
 //!
-//! Recovery ends at the first record that is not valid. This module takes every whole record that stands at
-//! the position that it states. The rules are in `docs/design/salvage.md`.
+//! Recovery ends at the first record that is not valid. This module takes every valid record whose stated
+//! position is its actual one. The rules are in `docs/design/salvage.md`.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -20,22 +20,22 @@ use crate::segment::{Preamble, parse_segment_name, segment_name};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LogFinding<'a> {
-    /// A commit whose record is whole.
+    /// A commit whose record is valid.
     Commit(CommitPlace, Ops<'a>),
-    /// A part that cannot be read. The loss that it caused, if any, comes behind it.
+    /// Bytes that cannot be read. If they caused a loss, the loss is the next finding.
     Damage(FileError),
-    /// Commits with these timestamps are lost. Timestamps may have gaps, so there may be fewer commits.
-    /// Without `last` their number is unknown.
+    /// Commits with these timestamps are lost. Timestamps may have gaps, so there may be fewer commits. If
+    /// `last` is `None`, their number is unknown.
     Lost {
-        /// The first timestamp.
+        /// The first lost timestamp.
         first: Timestamp,
-        /// The last one.
+        /// The last lost timestamp.
         last: Option<Timestamp>,
     },
-    /// Bytes at the end of the log that are no record, and that no witness states as durable. They are the
-    /// remains of unacknowledged commits after a crash, or damage to the last commits.
+    /// Bytes at the end of the log that are no record, and were not durable according to any witness. They
+    /// are the remains of unacknowledged commits after a crash, or damage to the last commits.
     Tail {
-        /// The place where they begin, and the error there.
+        /// The error of these bytes, with the position where they begin.
         error: FileError,
         /// The number of bytes up to the last one that is not zero.
         bytes: u64,
@@ -48,16 +48,16 @@ const NOT_NEXT: CorruptionKind = CorruptionKind::Invalid("a record that does not
 enum Ended {
     /// A rotation seal that names the next segment.
     Rotated(FileId),
-    /// A closing seal, or an open end without anything behind the last record.
+    /// A closing seal, or no seal and no bytes behind the last record.
     Whole,
     /// Damage: the next segment is unknown.
     Damaged,
 }
 
 /// Reads the log segments that the manifest names, those to which rotation seals lead, and behind a damaged
-/// end those with larger numbers. Hands over every commit after `after`, each once and in the order of
-/// timestamps, and reports all damage. Changes nothing. Holds one record in memory. Reads every segment once,
-/// and searches in steps of 8 bytes for the next record behind each damaged header.
+/// end the segments with larger numbers. Passes on every commit after `after`, each once and in timestamp
+/// order, and reports all damage. Changes nothing. Has one record in memory. Reads every segment once, and
+/// searches in steps of 8 bytes for the next record behind each damaged header.
 ///
 /// # Errors
 /// If the directory cannot be listed. Damage is no error.
@@ -99,16 +99,16 @@ struct Reading<'r> {
     dir: &'r Dir,
     store: StoreId,
     found: &'r mut dyn FnMut(LogFinding<'_>),
-    /// The timestamp up to which every commit was handed over, reported as lost, or not requested.
+    /// The timestamp up to which every commit was passed on, reported as lost, or not requested.
     last: Timestamp,
-    /// The segment read last.
+    /// The segment that was read last.
     segment: FileId,
-    /// The frame checksum of the record before the present place, if known.
+    /// The frame checksum of the record before the present position, if known.
     chain: Option<u64>,
-    /// True if commits after `last` may be lost before the present place.
+    /// True if commits after `last` may be lost before the present position.
     gap: bool,
-    /// The error at the end of the last segment, and the number of bytes there. It is damage only if the log
-    /// goes on, or should.
+    /// The error at the end of the last segment, and the number of bytes at it. It is damage only if the log
+    /// continues, or should continue.
     held: Option<(FileError, u64)>,
     /// The largest log position that a witness states as durable.
     durable: Lsn,
@@ -144,7 +144,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Takes the preamble's statement of the commits before the segment.
+    /// Uses the statement of a preamble about the commits before the segment.
     fn begin_segment(&mut self, head: &Preamble) {
         self.end = self.end.max(head.base);
         if head.last_ts > self.last {
@@ -156,8 +156,8 @@ impl Reading<'_> {
         self.chain = Some(head.previous_checksum);
     }
 
-    /// Takes the next record of a log segment, or the bytes in its place. Returns the end of the segment, if
-    /// this was it.
+    /// Processes the next record of a log segment, or the bytes in its place. Returns the end of the segment
+    /// if it is reached.
     fn take(&mut self, piece: Piece, remains: &mut Remains) -> Option<Ended> {
         match piece {
             Piece::Record(frame, checksum, at) => {
@@ -193,7 +193,7 @@ impl Reading<'_> {
         None
     }
 
-    /// Takes a record with a valid frame and a damaged payload: the frame tells which commit is lost.
+    /// Processes a record with a valid frame and a damaged payload: the frame shows which commit is lost.
     fn take_damaged(&mut self, frame: &Frame, error: FileError) -> Option<Ended> {
         (self.found)(LogFinding::Damage(error));
         let seal = frame.kind != RecordType::Commit;
@@ -206,7 +206,7 @@ impl Reading<'_> {
         seal.then_some(Ended::Damaged)
     }
 
-    /// Checks whether a whole frame follows the record before it.
+    /// Checks that a valid frame continues the chain of the record before it.
     fn follow(&mut self, frame: &Frame, broken: impl FnOnce() -> FileError) {
         self.tell_held();
         self.end = self.end.max(frame.lsn);
@@ -263,7 +263,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Reports damage behind which commits may be lost.
+    /// Reports damage that may have destroyed commits.
     fn damage(&mut self, error: FileError) {
         self.tell_held();
         (self.found)(LogFinding::Damage(error));
@@ -285,7 +285,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Ends the reading: the bytes at the end are damage if commits are known to have been there.
+    /// Ends the reading. The bytes at the end are damage if it is known that they were commits.
     fn end_log(&mut self) {
         let missing = self.durable > self.end;
         match self.held.take() {

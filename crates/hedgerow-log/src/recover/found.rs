@@ -1,4 +1,4 @@
-//! The content of a place where a record should begin, and the damage if it is none.
+//! The content of a position where a record should begin, and the damage if it is no record.
 
 use hedgerow_io::checksum::checksum64;
 use hedgerow_io::{CorruptionKind, FileError, FileId, Lsn, StoreId};
@@ -7,10 +7,11 @@ use super::window::Window;
 use crate::record::{Frame, MAX_RECORD_BYTES, RECORD_HEADER_BYTES, record_len};
 use crate::segment::DATA_START;
 
-/// The content of a place.
+/// The content of a position.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// A whole record: its frame, and the frame's checksum. It may not follow the record before it.
+    /// A valid record: its frame, and the frame's checksum. It need not continue the chain of the record
+    /// before it.
     Whole(Frame, u64),
     /// A valid frame before a damaged payload.
     Damaged(Frame, u64, CorruptionKind),
@@ -18,8 +19,8 @@ pub(super) enum Found {
     Nothing(CorruptionKind),
 }
 
-/// Looks at `offset` in a log segment of (store, file id). `base` is the log position of the segment's first
-/// record, if known: without it a valid frame is accepted at any place.
+/// Reads the record at `offset` in a log segment of (store, file id). `base` is the log position of the
+/// segment's first record, if known. Without it a valid frame is accepted at any position.
 pub(super) fn look(
     window: &mut Window,
     (store, id): (StoreId, FileId),

@@ -1,4 +1,4 @@
-//! Reads of one log segment as far as possible, past all damage in it.
+//! Reads of one log segment as far as possible, skipping all damage in it.
 
 use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, Lsn, StoreId};
 
@@ -11,24 +11,24 @@ use crate::segment::{DATA_START, Preamble, open_segment, read_head};
 /// The next record of a log segment, or the bytes in its place.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// A whole record: its frame, the frame's checksum, and the record's position.
+    /// A valid record: its frame, the frame's checksum, and the record's position.
     Record(Frame, u64, u64),
-    /// A whole frame, its checksum, its position, and the damage of the payload behind it.
+    /// A valid frame, its checksum, its position, and the damage of the payload behind it.
     Damaged(Frame, u64, u64, FileError),
-    /// Bytes that are no record; a frame stands behind them.
+    /// Bytes that are no record; a valid frame is behind them.
     Hole(FileError),
-    /// The end, with no frame behind it: the error of the place, and the number of bytes from there to the
+    /// The end, with no frame behind it: the error at this position, and the number of bytes from it to the
     /// last one that is not zero.
     End(FileError, u64),
 }
 
-/// A log segment in which every part may be damaged.
+/// A log segment in which all bytes may be damaged.
 #[derive(Debug)]
 pub(super) struct Remains {
     window: Window,
     store: StoreId,
     id: FileId,
-    /// The log position of the first record. If the preamble is damaged, the first frame gives it.
+    /// The log position of the first record. If the preamble is damaged, it is taken from the first frame.
     base: Option<u64>,
     allocated: Option<u64>,
     offset: u64,
@@ -49,13 +49,13 @@ impl Remains {
         Ok((Remains { window, store, id, base, allocated, offset: DATA_START }, head))
     }
 
-    /// Returns the log position of the present place.
+    /// Returns the log position of the next record.
     pub(super) fn position(&self) -> Lsn {
         Lsn(self.base.unwrap_or(0).saturating_add(self.offset - DATA_START))
     }
 
-    /// True if the file has the length of its allocation, as it must have without a seal; also true if that
-    /// length is unknown.
+    /// True if the file has the length of its allocation, which it must have without a seal. Also true if
+    /// that length is unknown.
     pub(super) fn has_first_length(&self) -> bool {
         self.allocated.is_none_or(|allocated| allocated == self.window.len())
     }
@@ -85,7 +85,7 @@ impl Remains {
         })
     }
 
-    /// Returns the payload of the record at `at`, which the preceding [`next`](Self::next) has found whole.
+    /// Returns the payload of the record at `at`, which the preceding [`next`](Self::next) has found valid.
     pub(super) fn payload(&mut self, at: u64, frame: &Frame) -> Result<&[u8], FileError> {
         let payload = self.window.get(at + RECORD_HEADER_BYTES as u64, frame.length as usize)?;
         Ok(payload.unwrap_or_default())
@@ -100,8 +100,8 @@ impl Remains {
         self.offset = self.offset.saturating_add(record_len(frame.length as usize) as u64);
     }
 
-    /// Returns the first place behind `from` with a frame that belongs there, and the number of bytes up to
-    /// the last one seen that is not zero.
+    /// Returns the first position behind `from` with a frame that belongs to that position, and the number of
+    /// bytes up to the last one read that is not zero.
     fn find_frame(&mut self, from: u64) -> Result<(Option<u64>, u64), FileError> {
         let (mut offset, mut bytes) = (from, 0);
         while offset < self.window.len() {
@@ -121,8 +121,8 @@ impl Remains {
         Ok((None, bytes))
     }
 
-    /// Returns whether a frame that belongs there stands at `at`. Computes the checksum only if some fields
-    /// fit.
+    /// True if `at` has a frame that belongs to that position. Computes the checksum only if some fields are
+    /// plausible.
     fn is_frame(&mut self, at: u64) -> Result<bool, FileError> {
         let place = self.base.map(|base| base.saturating_add(at - DATA_START));
         let Some(bytes) = self.window.get(at, RECORD_HEADER_BYTES)?.and_then(<[u8]>::first_chunk) else {

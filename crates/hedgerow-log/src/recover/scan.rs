@@ -12,7 +12,7 @@ use crate::recover::found::{Found, look};
 use crate::recover::window::Window;
 use crate::segment::{DATA_START, Preamble, open_segment, read_head};
 
-/// A place between two records.
+/// A position between two records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub(crate) lsn: Lsn,
@@ -27,8 +27,8 @@ pub(crate) struct Cursor {
 pub(crate) enum End {
     /// A seal that names the next segment.
     Rotated(FileId),
-    /// A closing seal, which the cursor does not pass: the next segment begins at the seal's position. So
-    /// nothing depends on whether the seal itself was synced.
+    /// A closing seal. The cursor stays before it: the next segment begins at the seal's log position. So it
+    /// does not matter whether the seal itself was synced.
     Closed,
     /// No seal.
     Open,
@@ -46,14 +46,14 @@ pub(crate) struct Commit<'a> {
     pub(crate) padded: &'a [u8],
 }
 
-/// The result of one step.
+/// The result of reading one record.
 #[derive(Debug)]
 pub(crate) enum Step<'a> {
     Commit(Commit<'a>),
     End(End),
 }
 
-/// The part behind the last valid record.
+/// The bytes behind the last valid record.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rest {
     /// The largest position that a later frame states as durable.
@@ -107,7 +107,7 @@ impl SegmentScan {
         self.preamble.previous_segment
     }
 
-    /// Returns the place where the next record, or the next segment, begins.
+    /// Returns the position where the next record, or the next segment, begins.
     pub(crate) fn cursor(&self) -> Cursor {
         self.cursor
     }
@@ -117,8 +117,8 @@ impl SegmentScan {
         self.offset
     }
 
-    /// Returns the position in the file after the last commit: that of the next record too, since the scan
-    /// does not pass seals in the file.
+    /// Returns the position in the file after the last commit. This is also the position of the next record,
+    /// because the scan does not pass seals in the file.
     pub(crate) fn commits_end(&self) -> u64 {
         self.offset
     }
@@ -128,7 +128,7 @@ impl SegmentScan {
         self.records
     }
 
-    /// Returns the position that the seal states as durable, once the seal was read.
+    /// Returns the position that the seal states as durable, after the seal was read.
     pub(crate) fn sealed_durable(&self) -> Lsn {
         self.sealed_durable
     }
@@ -146,7 +146,7 @@ impl SegmentScan {
         }
     }
 
-    /// Returns the frame at the present place if the record there is valid in every respect.
+    /// Returns the frame at the present position if its record is valid in every respect.
     fn read_valid(&mut self) -> Result<Option<(Frame, u64)>, FileError> {
         let Some((frame, checksum)) = self.read_frame(self.offset)? else { return Ok(None) };
         let size = record_len(frame.length as usize);
@@ -160,7 +160,7 @@ impl SegmentScan {
         Ok(intact.then_some((frame, checksum)))
     }
 
-    /// Returns the frame at `offset` if it is whole and belongs exactly there.
+    /// Returns the frame at `offset` if it is valid and belongs exactly to that position.
     fn read_frame(&mut self, offset: u64) -> Result<Option<(Frame, u64)>, FileError> {
         let lsn = Lsn(self.preamble.base.0 + (offset - DATA_START));
         let Some(bytes) = self.window.get(offset, RECORD_HEADER_BYTES)? else { return Ok(None) };
@@ -182,7 +182,7 @@ impl SegmentScan {
             Cursor { lsn: Lsn(self.cursor.lsn.0 + size as u64), chain: checksum, last_ts: frame.ts };
         self.offset += size as u64;
         self.records += 1;
-        // The bytes are in the window: `read_valid` has just looked at them.
+        // The bytes are in the window: `read_valid` has just read them.
         let padded = self.window.get(payload_at, size - RECORD_HEADER_BYTES)?.unwrap_or_default();
         let payload = padded.get(..frame.length as usize).unwrap_or_default();
         let Frame { ts, durable, payload_checksum, .. } = frame;
@@ -217,8 +217,8 @@ impl SegmentScan {
         Ok(Step::End(End::Rotated(seal.next)))
     }
 
-    /// Ends a segment without a seal. It must have the length of its allocation, since a file is cut only
-    /// after its seal is durable. In a shorter one a record is damaged, or the rest is missing.
+    /// Ends a segment without a seal. It must have the length of its allocation, because a file is cut only
+    /// after its seal is durable. In a shorter file, a record is damaged or the rest is missing.
     fn end_open(&mut self) -> Result<Step<'_>, FileError> {
         if self.window.len() == self.preamble.allocated {
             return Ok(Step::End(End::Open));
@@ -235,8 +235,9 @@ impl SegmentScan {
         Err(self.damage(kind))
     }
 
-    /// Searches the bytes behind the present place for frames that belong there. Their payloads do not
-    /// matter: a whole frame proves that it was written, and states how far the log was durable then.
+    /// Searches the bytes behind the present position for frames that belong to their positions. Their
+    /// payloads do not matter: a valid frame proves that it was written, and states how far the log was
+    /// durable then.
     pub(crate) fn rest(&mut self) -> Result<Rest, FileError> {
         let mut rest = Rest::default();
         let mut offset = self.offset;
@@ -272,8 +273,8 @@ impl SegmentScan {
     }
 }
 
-/// Returns the position of the last byte that is not zero. Most of a segment is zeros, so it tests whole
-/// blocks first.
+/// Returns the position of the last byte that is not zero. It tests whole chunks first, because most bytes of
+/// a segment are zeros.
 pub(super) fn last_nonzero(bytes: &[u8]) -> Option<usize> {
     const BLOCK_BYTES: usize = 512;
     let any = |block: &[u8]| block.iter().fold(0, |bits, &b| bits | b) != 0;

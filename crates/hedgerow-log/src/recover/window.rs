@@ -1,10 +1,11 @@
-//! A file read through a window: a record bounds its memory, and no length stated in a file does.
+//! A file that is read through a window. Its memory is bounded by the largest record, not by a length in the
+//! file.
 
 use hedgerow_io::{Corruption, CorruptionKind, FileError, NamedFile};
 
 const CHUNK_BYTES: u64 = 256 << 10;
 
-/// The part of a file that is in memory.
+/// A file, and the range of it that is in memory.
 #[derive(Debug)]
 pub(super) struct Window {
     file: NamedFile,

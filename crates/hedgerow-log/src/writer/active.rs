@@ -1,11 +1,11 @@
-//! The segment that a running log writes to.
+//! The segment to which a running log writes.
 
 use hedgerow_io::{Dir, FileHeader, FileId, FileKind, IoError, Lsn, NamedFile};
 
 use super::types::{LogOptions, LogPosition};
 use crate::segment::{CreateError, Preamble, allocated_len, create_segment, segment_name};
 
-/// The segment that the log writes to.
+/// The segment to which the log writes.
 #[derive(Debug)]
 pub(super) struct Active {
     pub(super) file: NamedFile,
@@ -15,8 +15,8 @@ pub(super) struct Active {
     pub(super) records: u64,
 }
 
-/// Returns the length of a segment: `least` bytes, at most those that the options allow, but always with room
-/// for `data` bytes.
+/// Returns the length of a segment: `least` bytes, or less if the options allow less, but always enough for
+/// `data` bytes.
 pub(super) fn length_of(
     options: &LogOptions,
     id: FileId,
@@ -29,8 +29,8 @@ pub(super) fn length_of(
     allocated_len(least.min(options.segment_bytes), data).ok_or_else(too_long)
 }
 
-/// Makes the segment `start.segment`, of `allocated` bytes. The file is complete and durable before any seal
-/// or manifest names it.
+/// Makes the segment `start.segment`, of `allocated` bytes. The file is complete and durable before a seal or
+/// manifest names it.
 pub(super) fn new_segment(
     dir: &Dir,
     options: &LogOptions,

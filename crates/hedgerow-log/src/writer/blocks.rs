@@ -1,21 +1,21 @@
 //! Writes before a sync, in whole blocks past the cache of the operating system, into space that was filled
-//! with zeros ahead.
+//! with zeros before.
 //!
-//! A sync of a few records costs a device two waits, for the data and for its cache. The way through the
-//! operating system's cache adds its own work to that. A write into space that is only reserved makes the
-//! file system note, in a write of its own, that the space holds data now. If the file system takes direct
-//! writes, this module avoids both.
+//! A sync of a few records waits twice for the device: for the data, and for the device's cache. The cache of
+//! the operating system adds work. So does a write into space that is only reserved, because the file system
+//! must write that the space now has data. If the file system supports direct writes, this module avoids both
+//! kinds of additional work.
 //!
-//! The block in which the log ends is written again with its content, as the cache would do it.
+//! Each write repeats the content of the last, partly filled block, as the cache would.
 
 use hedgerow_io::{BLOCK_BYTES, BlockBuffer, FileId, IoError, NamedFile};
 
-/// The size of a write from which it goes through the cache, which writes it in the background.
+/// The size from which on a write goes through the cache, which writes it in the background.
 const MOST_BYTES: usize = 256 << 10;
 /// The number of zeros that are written ahead.
 const AHEAD_BYTES: u64 = 256 << 10;
-/// The size of a sync up to which zeros are written ahead: a larger one writes more than the file system
-/// notes.
+/// The size of a sync up to which zeros are written ahead: for a larger sync, the file system's own write is
+/// comparatively small.
 const SMALL_BYTES: usize = 32 << 10;
 
 /// The state of the blocks of the active segment. It detects other writes itself, so other writers need not
@@ -23,10 +23,10 @@ const SMALL_BYTES: usize = 32 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     segment: FileId,
-    /// The end of the last write, and the content of its block up to there.
+    /// The end of the last write; the next field has the content of its block up to that end.
     end: u64,
     tail: Vec<u8>,
-    /// The position up to which the file holds data, or zeros that were written.
+    /// The position up to which the file has data, or zeros that were written.
     filled: u64,
     buffer: BlockBuffer,
 }
@@ -40,10 +40,10 @@ pub(super) struct Target<'a> {
 }
 
 impl Blocks {
-    /// Writes `bytes` at `at`; only zeros may stand behind them. A sync has to follow.
+    /// Writes `bytes` at `at`; the file may have only zeros behind them. The caller must sync afterwards.
     ///
     /// # Errors
-    /// Those of the file system; any part may have been written then.
+    /// The errors of the file system; then some of the bytes may have been written.
     pub(super) fn write(&mut self, to: &Target<'_>, bytes: &[u8], at: u64) -> Result<(), IoError> {
         if bytes.len() > MOST_BYTES || !to.file.takes_blocks() || !self.find_tail(to, at) {
             return to.file.write_all_at(bytes, at);
@@ -66,12 +66,12 @@ impl Blocks {
         Ok(())
     }
 
-    /// Returns the bytes of memory held.
+    /// Returns the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.tail.capacity() + self.buffer.bytes()
     }
 
-    /// Makes `tail` the content before `at` in its block; false if it cannot be read.
+    /// Sets `tail` to the content before `at` of the block that contains `at`; false if it cannot be read.
     fn find_tail(&mut self, to: &Target<'_>, at: u64) -> bool {
         if self.segment != to.segment {
             (self.segment, self.end, self.filled) = (to.segment, 0, 0);
@@ -79,7 +79,7 @@ impl Blocks {
         if self.end == at {
             return true;
         }
-        // The segment is new, or there were other writes in between.
+        // The segment is new, or other code has written in between.
         let within = at % BLOCK_BYTES as u64;
         self.tail.resize(within as usize, 0);
         let found = to.file.read_exact_at(&mut self.tail, at - within).is_ok();
@@ -87,8 +87,8 @@ impl Blocks {
         found
     }
 
-    /// Writes zeros from `from` on. The space holds zeros anyway: a failure changes nothing, and there is no
-    /// second attempt.
+    /// Writes zeros from `from` on. The space has zeros anyway, so a failure has no effect and is not
+    /// retried.
     fn fill_ahead(&mut self, to: &Target<'_>, from: u64) {
         let end = to.allocated.min(from + AHEAD_BYTES);
         let blocks = (end - from) as usize / BLOCK_BYTES;

@@ -1,5 +1,5 @@
-//! The segments of a running log: the change to the next one, the closing of the last, the removal of those
-//! no longer needed.
+//! The segments of a running log: the change to the next segment, the closing of the last one, and the
+//! removal of unneeded segments.
 
 use std::sync::atomic::Ordering;
 
@@ -15,10 +15,10 @@ use crate::reserve;
 use crate::segment::{CreateError, DATA_START, segment_name};
 
 impl Log {
-    /// Seals the active segment and goes on in a new one. The new segment has at least `length` bytes, as far
-    /// as the options allow, with room for all reserved bytes and `bytes` more. A disk without room for that
-    /// length gets a segment of the first length, or of the least. The new file is complete and durable
-    /// before any seal names it.
+    /// Seals the active segment and continues in a new one. The new segment has at least `length` bytes, as
+    /// far as the options allow, with room for all reserved bytes and `bytes` more. If the disk has no room
+    /// for that length, the segment has [`FIRST_SEGMENT_BYTES`] or [`LEAST_SEGMENT_BYTES`]. The new file is
+    /// complete and durable before the seal names it.
     pub(super) fn rotate(&self, state: &mut State, length: u64, bytes: u64) -> Result<(), ReserveError> {
         let next = state.next_id;
         state.next_id = FileId(next.0.saturating_add(1));
@@ -33,7 +33,7 @@ impl Log {
             last_ts: state.last_ts,
         };
         let room = state.reserved + bytes;
-        // Until here nothing was written.
+        // Nothing was written so far.
         let mut next = self.segment_and_reserve(state, &start, (length, room));
         for shorter in [FIRST_SEGMENT_BYTES, LEAST_SEGMENT_BYTES] {
             if length > shorter && next.as_ref().is_err_and(CreateError::is_disk_full) {
@@ -48,8 +48,8 @@ impl Log {
         };
         let file = &state.active.file;
         let end_offset = state.end_offset() + SEAL_BYTES;
-        // The cut comes after the sync, so that a short file always has its seal. Nothing relies on the cut
-        // itself.
+        // The file is cut after the sync, so that a short file always has its seal. Nothing relies on the
+        // cut.
         file.write_all_at(&sealed, state.buffer_at)
             .and_then(|()| file.sync_data())
             .and_then(|()| file.set_len(end_offset))
@@ -66,8 +66,8 @@ impl Log {
         Ok(())
     }
 
-    /// Makes a segment, and before it a reserve that is long enough: once the segment has a record, the next
-    /// opening may have to write as much.
+    /// Makes a reserve that is long enough, and then a segment. When the segment has a record, the next
+    /// opening may have to write as many bytes.
     fn segment_and_reserve(
         &self,
         state: &mut State,
@@ -89,14 +89,14 @@ impl Log {
         reserve::spend_reserve(&self.dir).unwrap_or(false)
     }
 
-    /// Makes the reserve as long as the active segment requires, and at least as long as a first segment
-    /// does, if the disk has room. With less room the reserve is shorter; the log goes on, and refuses the
-    /// next segment until there is room. Blocks appenders while it grows and syncs a file, and while it syncs
-    /// the directory if the file is new.
+    /// Makes the reserve as long as the active segment requires, but at least as long as a first segment
+    /// requires, if the disk has room. Otherwise the reserve is shorter; the log continues, but refuses the
+    /// next segment until the disk has room. Blocks appenders while the file grows and is synced, and, if it
+    /// is new, while the directory is synced.
     ///
     /// # Errors
-    /// Those of the file system, except a full disk and exhausted file descriptors, which the call tolerates.
-    /// The log stays usable.
+    /// The errors of the file system, except a full disk and exhausted file descriptors, which the call
+    /// tolerates. The log stays usable.
     pub fn renew_reserve(&self) -> Result<(), IoError> {
         let has_no_room =
             |e: &IoError| e.op != hedgerow_io::SYNC_DIRECTORY && (e.is_disk_full() || e.is_too_many_files());
@@ -111,11 +111,11 @@ impl Log {
         Ok(())
     }
 
-    /// Makes the reserve as long as the active segment requires, less the `freed` bytes that the caller will
-    /// have freed before it calls [`renew_reserve`](Self::renew_reserve).
+    /// Gives the reserve the length that the active segment requires, minus the `freed` bytes, which the
+    /// caller will free before it calls [`renew_reserve`](Self::renew_reserve).
     ///
     /// # Errors
-    /// Those of the file system, a full disk included.
+    /// The errors of the file system, also of a full disk.
     pub fn renew_reserve_less(&self, freed: u64) -> Result<(), IoError> {
         let active = self.state.lock().active.allocated;
         self.renew_reserve_to(reserve::length_for(active).saturating_sub(freed))
@@ -132,13 +132,13 @@ impl Log {
         state.sealed.iter().filter(|s| s.last_ts <= ts).map(|s| s.bytes).sum()
     }
 
-    /// Goes on in a new segment, as long as this one, if the active one holds `least` bytes of records, or is
-    /// half full. A checkpoint that covers its records can then remove it, and the next opening does not read
-    /// it. Syncs twice, and the directory once.
+    /// Seals the active segment and continues in a new one of the same length, if the active one has `least`
+    /// bytes of records or is half full. Then a checkpoint that covers its records can remove it, and the
+    /// next opening does not read it. Syncs twice, and the directory once.
     ///
     /// # Errors
-    /// None on a full disk or without file descriptors: the active segment stays. Any other failure stops the
-    /// log.
+    /// None if the disk is full or no file descriptor is left: then the active segment stays. Any other
+    /// failure stops the log.
     pub fn begin_segment(&self, least: u64) -> Result<(), LogError> {
         let _io = self.io()?;
         let mut state = self.state.lock();
@@ -169,12 +169,12 @@ impl Log {
         checksum
     }
 
-    /// Syncs all appended records, ends the log with a closing seal and cuts the file there. So later damage
-    /// to the log does not look like a crash. Reservations must be gone; afterwards all methods that write
-    /// fail.
+    /// Syncs all appended records, ends the log with a closing seal and cuts the file behind it. So later
+    /// damage to the log cannot be mistaken for a crash. Reservations must be gone; afterwards all methods
+    /// that write fail.
     ///
     /// # Errors
-    /// Those of [`flush_and_sync`](Self::flush_and_sync).
+    /// The errors of [`flush_and_sync`](Self::flush_and_sync).
     pub fn close(&self) -> Result<Lsn, LogError> {
         let durable = self.flush_and_sync()?;
         let _io = self.io()?;
@@ -193,14 +193,14 @@ impl Log {
         Ok(durable)
     }
 
-    /// Ends the log without a write: after this no write or sync of it is under way or will begin. For a
-    /// store that failed elsewhere and gives up its directory. Blocks while a sync is under way.
+    /// Ends the log without a write: after this call no write or sync is under way or will begin. For a store
+    /// that failed elsewhere and releases its directory. Blocks while a sync is under way.
     pub fn abandon(&self) {
         let _io = self.io.lock();
         let _ = self.stopped.set(LogError::Closed);
     }
 
-    /// Returns the segments of the log, in order; the active one last.
+    /// Returns the segments of the log, in order; the active segment is the last.
     pub fn segments(&self) -> Vec<LogSegmentInfo> {
         let state = self.state.lock();
         let mut segments = state.sealed.clone();
@@ -218,12 +218,14 @@ impl Log {
         live
     }
 
-    /// Removes the sealed segments whose commits are all at or before `ts`, and makes that durable; returns
-    /// them. The manifest for which [`live_after`](Self::live_after) was last called must be durable.
-    /// Segments that [`live_after`](Self::live_after) returned stay, even if they were sealed since.
+    /// Removes the sealed segments whose commits are all at or before `ts`, and makes the removal durable.
+    /// Returns the removed segments. The manifest for which [`live_after`](Self::live_after) was last called
+    /// must be durable. Segments that [`live_after`](Self::live_after) returned stay, even if they were
+    /// sealed meanwhile.
     ///
     /// # Errors
-    /// Those of the file system. The log stays usable; the next call or opening removes the rest.
+    /// The errors of the file system. The log stays usable; the next call or opening removes the remaining
+    /// files.
     pub fn remove_segments_through(&self, ts: Timestamp) -> Result<Vec<FileId>, IoError> {
         let covered: Vec<FileId> = {
             let state = self.state.lock();

@@ -8,11 +8,10 @@ use hedgerow_core::Timestamp;
 use hedgerow_core::account::Account;
 use hedgerow_io::{FileId, IoError, Lsn, StoreId};
 
-/// The length of the first segment of a running log. Few records need no more, and a program may have many
-/// stores open.
+/// The length of the first segment of a running log. That is enough for few records, and a program may have
+/// many stores open.
 pub const FIRST_SEGMENT_BYTES: u64 = 256 << 10;
-/// The length of a segment on a full disk, which takes as little as possible of the room that the next
-/// opening needs.
+/// The length of a segment on a full disk, which takes little of the room that the next opening needs.
 pub const LEAST_SEGMENT_BYTES: u64 = 16 << 10;
 
 /// The options of a new log.
@@ -22,8 +21,8 @@ pub struct LogOptions {
     pub store: StoreId,
     /// The store's epoch, repeated in the header of each segment.
     pub epoch: u32,
-    /// The largest length of a segment in bytes, at most 2^61. The first has 256 KiB, and each one after a
-    /// full one is twice as long. A record that does not fit gets a longer one of its own.
+    /// The largest length of a segment in bytes, at most 2^61. The first segment has 256 KiB, and each
+    /// segment after a full one is twice as long. A record that does not fit gets a longer segment.
     pub segment_bytes: u64,
     /// The account to which the buffers of the log are charged.
     pub account: Arc<Account>,
@@ -36,18 +35,18 @@ impl LogOptions {
     }
 }
 
-/// The place where a log goes on.
+/// The position where a log continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPosition {
-    /// The number of the segment to make.
+    /// The number of the next segment.
     pub segment: FileId,
     /// The position of its first record.
     pub lsn: Lsn,
-    /// The frame checksum of the record before.
+    /// The frame checksum of the record before that position.
     pub previous_checksum: u64,
     /// The segment of that record.
     pub previous_segment: FileId,
-    /// The timestamp of the last commit before.
+    /// The timestamp of the last commit before that position.
     pub last_ts: Timestamp,
 }
 
@@ -65,19 +64,19 @@ impl LogPosition {
 /// A log segment of a running log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogSegmentInfo {
-    /// Its number.
+    /// The number of the segment.
     pub id: FileId,
     /// The position of its first record.
     pub first_lsn: Lsn,
-    /// The timestamp of the last commit in it, or before it if it has none.
+    /// The timestamp of the last commit in the segment, or before it if the segment has none.
     pub last_ts: Timestamp,
     /// The bytes in use, headers included.
     pub bytes: u64,
-    /// True if the segment is complete; the last one is not.
+    /// True if the segment is complete; the last segment is not.
     pub sealed: bool,
 }
 
-/// The reason why the log has stopped. It has to be opened again.
+/// The reason why the log has stopped. The store has to be opened again.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum LogError {

@@ -1,4 +1,4 @@
-//! A block of memory: allocated, given up, and found again by its first byte.
+//! A block of memory: allocated, given up, and recovered from the address of its first byte.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -10,9 +10,9 @@ use super::large::{large_size, unmap_large};
 use super::mapping::no_memory;
 use super::region::Region;
 
-/// Second word of a block with a mapping of its own.
+/// The second header word of a block that has its own mapping.
 const LARGE: u32 = 1 << 30;
-/// Second word of a block from the global allocator.
+/// The second header word of a block from the global allocator.
 const PLAIN: u32 = 2 << 30;
 const KIND: u32 = 3 << 30;
 
@@ -24,10 +24,11 @@ pub(crate) struct Block {
 
 // SAFETY: a block is memory that belongs to its owner alone; freeing it takes the lock of its shard.
 unsafe impl Send for Block {}
-// SAFETY: a shared block only gives its address and size away.
+// SAFETY: a shared block shows only its address and size.
 unsafe impl Sync for Block {}
 
-/// The size of the part before the header of a plain block: it holds the size that the layout is made from.
+/// The bytes before the header of a plain block. They hold its size, from which the layout for freeing is
+/// made.
 const PLAIN_HEAD: usize = 8;
 
 impl Block {
@@ -50,7 +51,7 @@ impl Block {
     /// Makes a large block whose header is at `header`.
     ///
     /// # Safety
-    /// The header stands in a mapping made for it, [`map_large`](super::large::map_large).
+    /// The header is in a mapping that [`map_large`](super::large::map_large) made for it.
     pub(super) unsafe fn large_at(header: NonNull<Header>) -> Block {
         // SAFETY: the caller's.
         unsafe {
@@ -71,7 +72,8 @@ impl Block {
         self.start
     }
 
-    /// Gives the block up without freeing it; [`from_start`](Self::from_start) takes it back.
+    /// Returns the first byte and gives up ownership without freeing. [`from_start`](Self::from_start) takes
+    /// the block back.
     #[inline]
     pub(super) fn into_start(self) -> NonNull<u8> {
         std::mem::ManuallyDrop::new(self).start
@@ -113,15 +115,15 @@ impl Block {
     }
 
     fn region(&self) -> NonNull<Region<Inner>> {
-        // SAFETY: a block of a region stands so far behind its head.
+        // SAFETY: a block of a region is `place` units of 8 bytes behind the head of the region.
         unsafe { self.header().cast::<u8>().sub(self.place() as usize * HEADER).cast() }
     }
 
-    /// Gives the end of the block back if it is large enough to be a block of its own. The first `bytes`
-    /// bytes stay where they are.
+    /// Frees the tail of the block, if the tail is large enough for a separate block. The first `bytes` bytes
+    /// stay where they are.
     pub(super) fn shrink(&mut self, bytes: usize) {
         if self.place() & KIND == 0 && block_size(bytes) + MIN_BLOCK <= self.bytes() {
-            // SAFETY: the region lives at least as long as the block.
+            // SAFETY: the region exists while the block does.
             let (arena, shard) = unsafe { home_of(self.region()) };
             let mut shard = shard.0.lock();
             let returned = shard.returned();
@@ -134,9 +136,9 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: the block is given up here, once, to whom its header names. Its region exists until the
-        // lock is released: from then on another thread may free the last block, and unlocking touches
-        // nothing after the store that lets that thread in.
+        // SAFETY: the block is given up here, once, to the owner that its header names. Its region exists
+        // until the lock is released. From then on another thread may free the last block, and unlocking
+        // touches nothing after the store that lets that thread in.
         unsafe {
             match self.place() & KIND {
                 LARGE => unmap_large(self.header().cast()),

@@ -10,7 +10,7 @@ use hedgerow_core::VertexId;
 
 use super::{Arena, Block};
 
-/// The types that columns consist of: any bytes are a valid value, and the alignment is at most 8.
+/// The element types of columns: any bytes are a valid value, and the alignment is at most 8.
 pub trait Plain: Copy + Send + Sync + sealed::Sealed + 'static {}
 
 mod sealed {
@@ -34,7 +34,7 @@ const HEAD: usize = 8;
 ///
 /// Cloning is one atomic increment. An empty array has no block.
 pub struct Counted<T: Plain> {
-    /// The first element; right before it the count. Dangling if there is none.
+    /// The first element; the count is right before it. Dangling for an empty array.
     data: NonNull<T>,
     len: usize,
 }
@@ -47,22 +47,22 @@ unsafe impl<T: Plain> Sync for Counted<T> {}
 impl<T: Plain> Counted<T> {
     #[inline]
     fn block_start(&self) -> NonNull<u8> {
-        // SAFETY: the elements of an array that is not empty stand behind the count in their block.
+        // SAFETY: the elements of an array that is not empty are behind the count in their block.
         unsafe { self.data.cast::<u8>().sub(HEAD) }
     }
 
     #[inline]
     fn count(&self) -> &AtomicU32 {
-        // SAFETY: written before the first reference was made; the block exists as long as one does.
+        // SAFETY: written before the first reference was made; the block exists while a reference does.
         unsafe { self.block_start().cast::<AtomicU32>().as_ref() }
     }
 
-    /// Returns the bytes of the block, heads included; 0 for an empty array. Shared by all clones.
+    /// Returns the bytes of the block, with its heads; 0 for an empty array. All clones share them.
     pub fn bytes(&self) -> usize {
         if self.len == 0 {
             return 0;
         }
-        // SAFETY: the block is looked at and not dropped.
+        // SAFETY: the block is only read, not dropped.
         ManuallyDrop::new(unsafe { Block::from_start(self.block_start()) }).bytes()
     }
 
@@ -78,7 +78,7 @@ impl<T: Plain> Counted<T> {
         self.len != 0 && self.count().load(Ordering::Relaxed) > 1
     }
 
-    /// True if both refer to the same array, not only to equal ones.
+    /// True if both refer to the same array. Two arrays with equal elements are different.
     pub fn is_same(&self, other: &Counted<T>) -> bool {
         self.data == other.data && self.len == other.len
     }
@@ -99,7 +99,7 @@ impl<T: Plain> Clone for Counted<T> {
     fn clone(&self) -> Self {
         if self.len != 0 {
             // Like the standard library's `Arc`: a thread that has a reference may make another one without
-            // ordering, and the count is kept far from overflow.
+            // ordering. The check below stops long before the count overflows.
             let before = self.count().fetch_add(1, Ordering::Relaxed);
             if before > u32::MAX / 2 {
                 std::process::abort();
@@ -113,7 +113,7 @@ impl<T: Plain> Drop for Counted<T> {
     #[inline]
     fn drop(&mut self) {
         if self.len != 0 && self.count().fetch_sub(1, Ordering::Release) == 1 {
-            // All uses through other references come before the block is freed.
+            // All uses through other references are ordered before the block is freed.
             fence(Ordering::Acquire);
             // SAFETY: this was the last reference; the block was given up when the array was made.
             drop(unsafe { Block::from_start(self.block_start()) });
@@ -141,7 +141,7 @@ impl<T: Plain + PartialEq> PartialEq for Counted<T> {
 
 /// A [`Counted`] array under construction, filled from the front, with room for a fixed number of elements.
 pub struct Builder<T: Plain> {
-    /// Absent if there is no room for an element.
+    /// `None` if the capacity is zero.
     block: Option<Block>,
     len: usize,
     capacity: usize,
@@ -201,7 +201,8 @@ impl<T: Plain> Builder<T> {
         self.len += values.len();
     }
 
-    /// Appends the first `count` of `values`. It copies a few elements as a fixed number, without a call.
+    /// Appends the first `count` of `values`. A small `count` is copied as a fixed number of elements,
+    /// without a call.
     ///
     /// # Panics
     /// If there is no room, or `values` has fewer than `count` elements.
@@ -211,19 +212,19 @@ impl<T: Plain> Builder<T> {
         if count > FEW || values.len() < FEW || self.capacity - self.len < FEW {
             return self.extend(&values[..count]);
         }
-        // SAFETY: so many are readable, and within the room of the block, which nothing else refers to; what
-        // is behind `count` does not count as written.
+        // SAFETY: `FEW` elements are readable, and fit the room of the block, which nothing else refers to.
+        // Elements behind `count` do not count as written.
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.data().add(self.len).as_ptr(), FEW) };
         self.len += count;
     }
 
     /// Returns the elements so far.
     pub fn as_slice(&self) -> &[T] {
-        // SAFETY: so many elements are written.
+        // SAFETY: the first `len` elements are written.
         unsafe { std::slice::from_raw_parts(self.data().as_ptr(), self.len) }
     }
 
-    /// Turns the elements into an array. Gives the room that is left over back.
+    /// Turns the elements into an array. Frees the unused room.
     pub fn finish(self) -> Counted<T> {
         let (data, len) = (self.data(), self.len);
         let Some(mut block) = self.block.filter(|_| len > 0) else { return Counted::default() };
@@ -251,7 +252,7 @@ impl Arena {
     }
 }
 
-/// Returns the bytes of a block for `len` elements. It saturates at a size that no allocation has.
+/// Returns the bytes of a block for `len` elements. An overflow saturates at a size that no allocation has.
 fn size_in_bytes<T>(len: usize) -> usize {
     len.saturating_mul(size_of::<T>()).saturating_add(HEAD).min(isize::MAX as usize - 64)
 }

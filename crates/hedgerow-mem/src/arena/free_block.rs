@@ -27,8 +27,8 @@ struct LargeFree {
 /// Returns the whole pages of a block that hold no data of the allocator when the block is free.
 ///
 /// # Safety
-/// The block is in a region, and the caller holds the lock of its shard. The next two functions need the
-/// same.
+/// The block is in a region, and the caller holds the lock of its shard. The next two functions have the same
+/// conditions.
 pub(super) unsafe fn inside(block: NonNull<Header>) -> Pages {
     let start = block.addr().get();
     // SAFETY: the caller's.
@@ -36,9 +36,9 @@ pub(super) unsafe fn inside(block: NonNull<Header>) -> Pages {
     Pages::between(start + size_of::<LargeFree>(), end - size_of::<u64>())
 }
 
-/// Returns the pages of a free block that are returned.
+/// Returns the pages of a free block that were returned to the system.
 pub(super) unsafe fn returned_of(free: NonNull<Free>) -> Pages {
-    // SAFETY: a free block of a list; one that is large says it.
+    // SAFETY: a free block of a list; its size shows whether it is a large one.
     unsafe {
         if free.as_ref().header.size() < PAGE {
             Pages::NONE

@@ -9,21 +9,22 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The bytes of a header, and the granularity of sizes and addresses.
 pub(super) const HEADER: usize = 8;
-/// The least size of a block in bytes, header included: a free one holds two links and its size.
+/// The least size of a block in bytes, header included: room for the two links and the size of a free block.
 pub(super) const MIN_BLOCK: usize = 32;
 
-/// The block is free.
+/// Flag: the block is free.
 pub(super) const FREE: u32 = 1;
-/// The block before it in the region is free, and its size stands in the last word before this header.
+/// Flag: the block before this one in the region is free, and its size is in the last word before this
+/// header.
 pub(super) const PREV_FREE: u32 = 2;
 
 /// The header of a block.
 #[repr(C)]
 pub(super) struct Header {
-    /// Bytes divided by 2 (a multiple of 4), header included, plus [`FREE`] and [`PREV_FREE`].
+    /// The size in bytes, header included, divided by 2 (a multiple of 4), plus [`FREE`] and [`PREV_FREE`].
     pub(super) state: AtomicU32,
-    /// Distance to the head of the region, in units of 8 bytes. Blocks outside regions have a kind here
-    /// instead.
+    /// Distance to the head of the region, in units of 8 bytes. In a block outside regions this word is the
+    /// kind of block.
     pub(super) place: u32,
 }
 
@@ -54,13 +55,13 @@ impl Header {
         self.state.store(if on { state | flag } else { state & !flag }, Ordering::Relaxed);
     }
 
-    /// Returns the distance from the begin of the region in bytes.
+    /// Returns the distance from the beginning of the region in bytes.
     pub(super) fn distance(&self) -> usize {
         self.place as usize * HEADER
     }
 }
 
-/// Returns the size of a block that holds `bytes` bytes.
+/// Returns the size of a block for `bytes` bytes.
 #[inline]
 pub(super) fn block_size(bytes: usize) -> usize {
     (bytes + HEADER).next_multiple_of(8).max(MIN_BLOCK)

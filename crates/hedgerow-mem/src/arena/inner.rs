@@ -18,31 +18,31 @@ use super::shard::Shard;
 /// fills one shard.
 const SHARDS: usize = 4;
 
-/// Limit in bytes of all regions: below it, a new region gets its huge pages late, because one huge page is
-/// over 4 % of all.
+/// Limit in bytes of all regions. Below it a new region gets huge pages late, because one huge page would be
+/// over 4 % of all memory.
 pub(super) const LATE: usize = 48 << 20;
-/// The same limit for an arena that is filled at once. There, turning small pages into a huge one takes
-/// longer than writing them.
+/// The same limit for an arena that is filled at once. It is lower: turning small pages into a huge one would
+/// take longer than writing them.
 pub(super) const LATE_IF_FILLED_AT_ONCE: usize = 4 << 20;
 
-/// The shared part of an arena. It lives as long as a handle or a region does.
+/// The shared part of an arena. It lives while a handle or a region exists.
 pub(super) struct Inner {
     pub(super) shards: [Padded; SHARDS],
-    /// Bytes of all regions, also of those that hold one large block.
+    /// Bytes of all regions, with the mappings of large blocks.
     pub(super) mapped: AtomicUsize,
     pub(super) large_blocks: AtomicUsize,
     pub(super) large_bytes: AtomicUsize,
-    /// Limit in bytes of all regions below which huge pages come late.
+    /// Limit in bytes of all regions below which regions get huge pages late.
     late: usize,
     /// The account that pays for open parts of regions and for large blocks.
     account: Arc<Account>,
     purpose: Purpose,
 }
 
-/// The divisor of the room under the memory limit: opening an increment takes at most that share of it.
+/// The divisor of the room under the memory limit: opening an increment takes at most this share of the room.
 const OPENED_SHARE: usize = 32;
 
-/// A shard, aligned to cache lines of its own, and the process that made the arena.
+/// A shard on cache lines of its own, with the process that made the arena.
 #[repr(align(128))]
 pub(super) struct Padded(pub(super) Mutex<Shard<Inner>>, pub(super) OwnerProcess);
 
@@ -62,8 +62,8 @@ impl Inner {
     }
 
     /// Returns the size of the next region, a power of two. Regions are small at first, for small stores.
-    /// Below 16 MiB the size is a quarter of the mapped bytes, from 256 MiB on a 64th: so neither the unused
-    /// rest of the newest region nor the number of regions matters.
+    /// Below 16 MiB a region is a quarter of the mapped bytes, from 256 MiB on a 64th. So the unused rest of
+    /// the newest region stays small, and regions stay few.
     fn region_size(&self) -> usize {
         let mapped = self.mapped.load(Ordering::Relaxed);
         let early = (mapped / 4).next_power_of_two().clamp(64 << 10, 2 * HUGE);
@@ -71,8 +71,8 @@ impl Inner {
         early.max(late)
     }
 
-    /// Returns the most bytes by which a region is opened. Near the memory limit these are few, so that the
-    /// arena charges hardly more than it needs. A block that needs more gets several increments.
+    /// Returns the most bytes by which a region is opened at a time. Near the memory limit that is few bytes,
+    /// so that the arena charges hardly more than it needs. A block that needs more gets several increments.
     fn most_opened(&self) -> usize {
         let room = usize::try_from(self.account.room()).unwrap_or(usize::MAX);
         (room / OPENED_SHARE).next_multiple_of(PAGE).max(PAGE)
@@ -130,7 +130,7 @@ impl Inner {
 /// Returns the arena of a region, and the shard that guards it.
 ///
 /// # Safety
-/// The region exists for as long as the result is used, which keeps the arena alive.
+/// The region exists while the result is used, and the region keeps the arena alive.
 #[inline]
 pub(super) unsafe fn home_of<'a>(region: NonNull<Region<Inner>>) -> (&'a Inner, &'a Padded) {
     // SAFETY: the caller's.
@@ -142,8 +142,7 @@ pub(super) unsafe fn home_of<'a>(region: NonNull<Region<Inner>>) -> (&'a Inner, 
 /// caller does not hold the lock of the shard.
 pub(super) fn release(region: Option<NonNull<Region<Inner>>>, returned: usize) {
     if let Some(region) = region {
-        // SAFETY: a region that a shard gives out is in none of its lists, holds no block, and is given out
-        // once.
+        // SAFETY: a region that a shard gives out is in no list, holds no block, and is given out once.
         let (arena, size, open) = unsafe { Region::unmap(region) };
         arena.account.discharge(arena.purpose, open - returned);
         arena.mapped.fetch_sub(size, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use super::mapping::{HUGE, PAGE, map, unmap};
 /// Bytes before the header of a large block: the arena, and the size of the mapping.
 const LARGE_HEAD: usize = 64 - HEADER;
 
-/// The head of a large block, before its header.
+/// The bytes before the header of a large block.
 struct Large {
     arena: *const Inner,
     size: usize,
@@ -42,8 +42,8 @@ pub(super) unsafe fn large_size(header: NonNull<u8>) -> usize {
 /// # Safety
 /// The block is a large one, and not used any more.
 pub(super) unsafe fn unmap_large(header: NonNull<u8>) {
-    // SAFETY: `map_large` wrote the head there, took the reference and made the mapping; all three are given
-    // up once.
+    // SAFETY: `map_large` wrote the head, took the reference and made the mapping. All three are given up
+    // once.
     unsafe {
         let start = header.sub(LARGE_HEAD);
         let Large { arena, size } = start.cast::<Large>().read();

@@ -2,25 +2,25 @@
 
 use std::ptr::NonNull;
 
-/// The size of a huge page. If the system's huge pages are smaller, regions have a larger alignment than they
-/// need.
+/// The size of a huge page. If the system's huge pages are smaller, the alignment of regions is larger than
+/// necessary.
 pub(super) const HUGE: usize = 2 << 20;
 pub(super) const PAGE: usize = 4096;
 
-/// Maps `size` bytes, aligned to a page, or to a huge page if they fill one. With `huge`, asks for huge
-/// pages.
+/// Maps `size` bytes, aligned to a page, or to a huge page if `size` is that large. With `huge`, asks the
+/// system for huge pages.
 #[cfg(all(unix, not(any(miri, feature = "loom"))))]
 pub(super) fn map(size: usize, huge: bool) -> NonNull<u8> {
     use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
-    // Maps more than `size` bytes and gives the parts before and behind the aligned range back.
+    // Maps more than `size` bytes and returns the ranges before and behind the aligned range.
     let spare = if size >= HUGE { HUGE - PAGE } else { 0 };
     let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
     // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
     let mapped = unsafe { mmap_anonymous(std::ptr::null_mut(), size + spare, access, flags) };
     let Some(start) = mapped.ok().and_then(|p| NonNull::new(p.cast::<u8>())) else { no_memory(size) };
     let skip = if spare == 0 { 0 } else { start.as_ptr().align_offset(HUGE) };
-    // SAFETY: the three parts lie within the mapping; the first and the last are ours and not used.
+    // SAFETY: the three ranges are within the mapping; the first and the last are ours and not used.
     unsafe {
         let aligned = start.add(skip);
         if skip > 0 {
@@ -36,7 +36,8 @@ pub(super) fn map(size: usize, huge: bool) -> NonNull<u8> {
     }
 }
 
-/// Asks for huge pages, or for none. On a system without huge pages the request has no effect.
+/// Asks the system to use huge pages for the range, or to use none. On a system without huge pages the
+/// request has no effect.
 #[cfg(all(unix, not(any(miri, feature = "loom"))))]
 fn advise(start: NonNull<u8>, size: usize, huge: bool) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -64,7 +65,7 @@ pub(super) fn make_huge(start: NonNull<u8>) {
     }
 }
 
-/// Gives the memory of whole pages back to the system. They read as zeros from then on. False if the system
+/// Returns the memory of whole pages to the system. From then on the pages read as zeros. False if the system
 /// refused.
 ///
 /// # Safety
@@ -76,13 +77,13 @@ pub(super) unsafe fn give_back(start: NonNull<u8>, size: usize) -> bool {
     unsafe { rustix::mm::madvise(start.as_ptr().cast(), size, Advice::LinuxDontNeed) }.is_ok()
 }
 
-/// Keeps the memory: other systems are not known to take it back at once.
+/// Does nothing and returns false: other systems are not known to take it back at once.
 #[cfg(not(all(any(target_os = "linux", target_os = "android"), not(any(miri, feature = "loom")))))]
 pub(super) unsafe fn give_back(_: NonNull<u8>, _: usize) -> bool {
     false
 }
 
-/// Makes a part of a mapping keep small pages: a huge page would occupy the memory again that was given back.
+/// Makes part of a mapping keep small pages. A huge page would occupy again the memory that was returned.
 #[cfg(all(unix, not(any(miri, feature = "loom"))))]
 pub(super) fn make_small(start: NonNull<u8>, size: usize) {
     advise(start, size, false);

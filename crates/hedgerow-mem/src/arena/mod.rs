@@ -1,10 +1,10 @@
 //! The arena of a store: the memory for main parts, deltas and columns.
 //!
-//! Memory comes from the system in regions, with huge pages if they are large enough. The arena hands it out
-//! in exactly fitting blocks by a two-level segregated fit (Masmano et al., *TLSF: a new dynamic memory
-//! allocator for real-time systems*, ECRTS 2004): constant time, immediate coalescing, little fragmentation.
-//! A region without blocks goes back to the system. Every block knows its arena, so an arena outlives its
-//! handles as long as a snapshot or a view holds a block.
+//! Memory comes from the system in regions, with huge pages if they are large enough. The arena allocates
+//! exactly fitting blocks by a two-level segregated fit, with constant time, immediate coalescing and little
+//! fragmentation (Masmano et al., *TLSF: a new dynamic memory allocator for real-time systems*, ECRTS 2004).
+//! A region without blocks goes back to the system. Every block refers to its arena. So an arena exists while
+//! a snapshot or a view has a block, also without handles.
 //!
 //! # Invariants
 //! * Every block belongs to one region, every region to one shard; the lists and block headers of a shard are
@@ -14,13 +14,13 @@
 //!   touched. When no free block is large enough, the next increment of a region is opened, and the
 //!   mark moves.
 //! * No two free blocks of a region are neighbours, unless the region is being evacuated.
-//! * Pages inside free blocks may occupy no memory; then they are not charged. Each free block knows its own
-//!   ([`returned`]).
+//! * Pages inside free blocks may occupy no memory; then the account is not charged for them. Each free block
+//!   records such pages of its own ([`returned`]).
 //! * A free block is in exactly one list, of the class of its size, unless its region is being evacuated.
-//! * A forked child frees no block of its parent's arenas: a thread that it does not have may hold the lock
-//!   of the shard.
+//! * A forked child frees no block of its parent's arenas: a thread that exists only in the parent may have
+//!   held the lock of the shard.
 //!
-//! Under the model checker, and for a handle made by `Arena::default()`, blocks come from the global
+//! Under the model checker, and for a handle made by `Arena::default()`, blocks are allocated by the global
 //! allocator.
 #![allow(unsafe_code)]
 
@@ -53,8 +53,8 @@ use crate::patch_sizes::PatchSizes;
 /// Least size of a block that gets a mapping of its own.
 const LARGE: usize = 1 << 20;
 
-/// A handle to an arena; cloning shares the arena. The default handle has no arena: each of its blocks comes
-/// from the global allocator.
+/// A handle to an arena; cloning shares the arena. The default handle has no arena: its blocks come from the
+/// global allocator.
 #[derive(Clone, Default)]
 pub struct Arena {
     owner: Option<Arc<Owner>>,
@@ -62,7 +62,8 @@ pub struct Arena {
     account: Arc<Account>,
 }
 
-/// The owner of an arena for its handles: when the last handle drops it, the arena releases its reserve.
+/// The owner of an arena for its handles: when the last handle is dropped, the arena returns the empty
+/// regions that it keeps in reserve.
 struct Owner {
     inner: Arc<Inner>,
 }
@@ -81,8 +82,8 @@ impl Arena {
         Arena::managed(LATE, account, Purpose::Arena)
     }
 
-    /// Like [`charging`](Self::charging), but for the lists of a view. A view writes its lists at once rather
-    /// than bit by bit, so from 4 MiB on the arena takes huge pages before they are written.
+    /// Like [`charging`](Self::charging), but for the lists of a view. A view writes its lists at once. So
+    /// from 4 MiB on the arena takes huge pages before they are written.
     pub fn of_view(account: Arc<Account>) -> Arena {
         Arena::managed(LATE_IF_FILLED_AT_ONCE, account, Purpose::Views)
     }
@@ -103,13 +104,13 @@ impl Arena {
         &self.account
     }
 
-    /// Returns a handle with other sizes from which on merges make patches.
+    /// Returns a handle for which merges make patches from other sizes on.
     #[must_use]
     pub fn with_patch_sizes(self, patch_sizes: PatchSizes) -> Arena {
         Arena { patch_sizes, ..self }
     }
 
-    /// Returns the sizes from which on merges that allocate here make patches.
+    /// Returns the sizes from which on merges that allocate from this handle make patches.
     #[inline]
     pub fn patch_sizes(&self) -> PatchSizes {
         self.patch_sizes
@@ -123,13 +124,13 @@ impl Arena {
     pub(crate) fn block(&self, bytes: usize) -> Block {
         match &self.owner {
             None => Block::plain(bytes),
-            // SAFETY: the header is to stand where this says.
+            // SAFETY: `map_large` returns the place where the header is to be.
             Some(owner) if bytes >= LARGE => unsafe { Block::large_at(map_large(&owner.inner, bytes)) },
             Some(owner) => Block::behind(owner.inner.allocate(bytes)),
         }
     }
 
-    /// Returns the bytes by use. Takes the lock of each shard in turn; O(regions).
+    /// Returns the statistics: bytes by use. Takes the lock of each shard in turn; O(regions).
     pub fn stats(&self) -> ArenaStats {
         let Some(owner) = &self.owner else { return ArenaStats::default() };
         let inner = &owner.inner;
@@ -150,11 +151,11 @@ impl Arena {
     }
 
     /// Begins an evacuation. Until the guard is dropped, new blocks come from fresh regions, and the old ones
-    /// go back to the system as soon as they are empty. Blocks that are allocated in order meanwhile lie in
-    /// order.
+    /// go back to the system as soon as they are empty. Blocks that are allocated in some order meanwhile are
+    /// in memory in the same order.
     ///
     /// Space that is freed in an old region is not used again before the guard is dropped. So a full
-    /// evacuation takes up to twice the memory for its duration.
+    /// evacuation takes up to twice the memory while it lasts.
     pub fn evacuate(&self) -> Evacuation<'_> {
         if let Some(owner) = &self.owner {
             for shard in &owner.inner.shards {
@@ -171,7 +172,7 @@ impl Arena {
         Evacuation { arena: self }
     }
 
-    /// Gives the empty regions back that the arena keeps in reserve.
+    /// Returns to the system the empty regions that the arena keeps in reserve.
     pub fn trim(&self) {
         if let Some(owner) = &self.owner {
             for shard in &owner.inner.shards {
@@ -185,10 +186,11 @@ impl Arena {
         }
     }
 
-    /// Gives about `wanted` bytes back to the system: whole pages inside free blocks, so that a few blocks do
-    /// not keep the memory of their regions. Later allocations there charge the pages again.
+    /// Returns about `wanted` bytes to the system: whole pages inside free blocks, so that a few allocated
+    /// blocks do not keep all memory of their regions. Later allocations that use the pages charge them
+    /// again.
     ///
-    /// O(free blocks of a page or more), and a call to the system for each block that has pages to give.
+    /// O(free blocks of a page or more), and a call to the system for each block that has such pages.
     pub fn return_pages(&self, mut wanted: usize) {
         let Some(owner) = &self.owner else { return };
         for shard in &owner.inner.shards {
@@ -196,7 +198,7 @@ impl Arena {
             let before = shard.returned();
             shard.return_pages(wanted);
             let now = shard.returned();
-            // Under the lock: so a thread that allocates takes no page before it was discharged.
+            // Under the lock: so no allocating thread takes one of the pages before it is discharged.
             owner.inner.note_returned(before, now);
             wanted = wanted.saturating_sub(now - before);
             if wanted == 0 {
@@ -233,7 +235,7 @@ pub struct Evacuation<'a> {
 }
 
 impl Drop for Evacuation<'_> {
-    /// Puts regions that still hold blocks into use again, and gives empty ones back.
+    /// Puts regions that still hold blocks into use again, and returns empty ones to the system.
     fn drop(&mut self) {
         if let Some(owner) = &self.arena.owner {
             owner.inner.shards.iter().for_each(|shard| shard.0.lock().reinstate_all());

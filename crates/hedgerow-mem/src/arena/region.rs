@@ -6,28 +6,28 @@ use std::sync::Arc;
 use super::header::HEADER;
 use super::mapping::{HUGE, PAGE, make_huge, make_small, map, unmap};
 
-/// The most bytes by which a region without huge pages is opened at a time.
+/// The largest increment, in bytes, of a region without huge pages.
 const LATE_PIECE: usize = 64 << 10;
 /// Bytes of a region before its first block, a multiple of 8.
 pub(super) const HEAD: usize = 128;
 /// Bytes of a region that no block can use: head, end mark, and the header of one block.
 pub(super) const OVERHEAD: usize = HEAD + 2 * HEADER;
-/// The head of a region, at its begin. The lock of the shard guards all fields but `arena` and `shard`, which
-/// never change. `A` is the part of an arena that its regions refer to.
+/// The head of a region, at its beginning. The lock of the shard guards all fields but `arena` and `shard`,
+/// which never change. `A` is the part of an arena that its regions refer to.
 pub(super) struct Region<A> {
-    /// A strong reference.
+    /// The arena, as a strong reference.
     arena: *const A,
     pub(super) size: usize,
-    /// The place of the shard in the arena; never changes.
+    /// The index of the shard in the arena; never changes.
     shard: usize,
-    /// Allocated blocks.
+    /// The number of allocated blocks.
     pub(super) blocks: usize,
-    /// Bytes from the begin that blocks fill, the end mark included. The rest was never touched and occupies
-    /// no memory.
+    /// Bytes from the beginning that blocks fill, the end mark included. The rest was never touched and
+    /// occupies no memory.
     pub(super) open: usize,
     /// Bytes by which the region is opened at a time.
     piece: usize,
-    /// True if pages become huge ones only once they are open as a whole.
+    /// True if small pages are turned into a huge one only once all of them are open.
     late: bool,
     /// True if the region has small pages for good.
     small: bool,
@@ -40,8 +40,8 @@ pub(super) struct Region<A> {
 const _: () = assert!(size_of::<Region<()>>() <= HEAD && HEAD.is_multiple_of(HEADER));
 
 impl<A> Region<A> {
-    /// Maps a region without blocks for the shard at `shard`; `size` is a multiple of the page size. With
-    /// `late`, a huge page occupies memory only once all of it is in use, see [`grow`](Self::grow).
+    /// Maps a region without blocks for the shard with index `shard`; `size` is a multiple of the page size.
+    /// With `late`, a huge page occupies memory only once all of it is in use, see [`grow`](Self::grow).
     pub(super) fn map(arena: Arc<A>, shard: usize, size: usize, late: bool) -> NonNull<Region<A>> {
         let huge = size >= HUGE;
         let start = map(size, huge && !late).cast::<Region<A>>();
@@ -63,18 +63,19 @@ impl<A> Region<A> {
         start
     }
 
-    /// Opens the next increment, of at most `most` bytes, if one is left. Returns how many bytes are open
-    /// then.
+    /// Opens the next increment, of at most `most` bytes, if one is left. Returns how many bytes of the
+    /// region are open afterwards.
     ///
-    /// With late huge pages, this makes a huge page of each that is open as a whole. That takes half a
-    /// millisecond, and the faults of its small pages cost as much before. So late pages are for arenas in
-    /// which a page more or less matters.
+    /// With late huge pages, this turns small pages into a huge page once all of it is open. That takes half
+    /// a millisecond, and the earlier faults of the small pages cost as much. So late pages are for arenas in
+    /// which one page more or less matters.
     ///
     /// # Safety
     /// The caller holds the lock of the shard.
     pub(super) unsafe fn grow(region: NonNull<Region<A>>, most: usize) -> Option<usize> {
         let this = region.as_ptr();
-        // SAFETY: the caller's. Field by field, since what never changes may be read elsewhere meanwhile.
+        // SAFETY: the caller's. Field by field, because other threads may read the fields that never change
+        // meanwhile.
         let (before, size, piece, late) =
             unsafe { ((*this).open, (*this).size, (*this).piece, (*this).late) };
         if before == size {
@@ -105,7 +106,7 @@ impl<A> Region<A> {
         }
     }
 
-    /// Returns a region to the system. Gives back the reference to its arena, the size, and the bytes that
+    /// Returns a region to the system. The result is the reference to its arena, the size, and the bytes that
     /// were open.
     ///
     /// # Safety
@@ -123,11 +124,11 @@ impl<A> Region<A> {
     /// Returns the arena, and the index of the shard that guards the region.
     ///
     /// # Safety
-    /// The region exists for as long as the result is used, which keeps the arena alive.
+    /// The region exists while the result is used, and the region keeps the arena alive.
     #[inline]
     pub(super) unsafe fn home<'a>(region: NonNull<Region<A>>) -> (&'a A, usize) {
         // SAFETY: both fields were written before the first block was given out and never change. They are
-        // read without a reference to the whole head, which others may be changing under the lock.
+        // read without a reference to the whole head, which other threads may be changing under the lock.
         unsafe { (&*(*region.as_ptr()).arena, (*region.as_ptr()).shard) }
     }
 }

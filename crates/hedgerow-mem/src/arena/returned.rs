@@ -1,10 +1,10 @@
-//! System pages inside free blocks that were given back: so a block keeps its region, but not the memory
-//! between blocks.
+//! Memory pages inside free blocks that were returned to the system. So an allocated block keeps its region,
+//! but not the free memory around it.
 //!
-//! A free block of a page or more records which of its pages occupy no memory: one range of whole pages,
-//! behind the links and before the last word, which keep their memory. An allocation takes from that range
-//! the pages that it needs, and the rest of the block keeps the others. When two such blocks are joined, so
-//! are their ranges, and the pages between them are given back too.
+//! A free block of a page or more records which of its pages occupy no memory: one range of whole pages
+//! between the links and the last word. The links and the last word keep their memory. An allocation takes
+//! from that range the pages that it needs, and the rest of the block keeps the others. When two such blocks
+//! are joined, their ranges are joined, and the pages between them are returned.
 
 use std::ptr::NonNull;
 
@@ -35,11 +35,11 @@ impl Pages {
         Pages::between(self.from.max(other.from), self.to.min(other.to))
     }
 
-    /// Gives these pages back, except `before`, which are given back already. Returns the pages that are
-    /// given back then.
+    /// Returns these pages to the system, except `before`, which are returned already. The result is the
+    /// range of pages that are returned afterwards.
     ///
-    /// # Safety
-    /// The pages lie in a region, and their content is not needed. `start` is an address in that region.
+    /// # Safety The pages are in a region, and their content is not needed. `start` is an address in that
+    /// region.
     pub(super) unsafe fn give_back(self, before: Pages, start: NonNull<u8>) -> Pages {
         if before.bytes() == 0 {
             // SAFETY: the caller's.
@@ -62,12 +62,12 @@ impl Pages {
         now
     }
 
-    /// Joins the ranges of two free blocks that become one, in either order. Gives the pages between them
-    /// back.
+    /// Joins the ranges of two free blocks that become one, in either order. Returns the pages between them
+    /// to the system.
     ///
     /// # Safety
-    /// Like [`give_back`](Self::give_back), for all pages from the begin of the first range to the end of the
-    /// last one.
+    /// Like [`give_back`](Self::give_back), for all pages from the beginning of the first range to the end of
+    /// the last one.
     pub(super) unsafe fn join(self, other: Pages, start: NonNull<u8>) -> Pages {
         if self.bytes() == 0 {
             return other;

@@ -12,8 +12,8 @@ use super::region::{HEAD, Region};
 use super::returned::Pages;
 use super::stats::ArenaStats;
 
-/// Classes per doubling of the size, as a power of two: a block is at most 1/32 larger than the least of its
-/// class.
+/// Classes per doubling of the size, as a power of two: a block is at most 1/32 larger than the smallest of
+/// its class.
 const STEPS_LOG2: usize = 5;
 const STEPS: usize = 1 << STEPS_LOG2;
 /// Doublings: sizes up to 2^(5 + 23) units of 8 bytes.
@@ -23,16 +23,16 @@ type Links = [[Option<NonNull<Free>>; STEPS]; LEVELS];
 
 pub(super) struct Shard<A> {
     index: usize,
-    /// Bits: the levels that have a free block, and in `steps` the steps of each level that do.
+    /// Bits for the levels that have a free block. `steps` has such bits for the steps of each level.
     levels: u32,
     steps: [u32; LEVELS],
     /// The first free block of each class; absent until there is a region.
     heads: Option<Box<Links>>,
-    /// Regions that take part in allocation, and those being evacuated.
+    /// Regions from which blocks are allocated, and regions that are being evacuated.
     regions: Option<NonNull<Region<A>>>,
     retired: Option<NonNull<Region<A>>>,
-    /// A region without blocks, kept in reserve: one that empties and fills again costs no call to the
-    /// system. It is in `regions`, and its one free block in the lists.
+    /// A region without blocks, kept in reserve: if it is used again, no system call is needed. It is in
+    /// `regions`, and its one free block in the lists.
     spare: Option<NonNull<Region<A>>>,
     /// True while the arena has handles. Without handles the shard keeps no region in reserve.
     open: bool,
@@ -42,7 +42,7 @@ pub(super) struct Shard<A> {
     returned: usize,
 }
 
-// SAFETY: the pointers lead to memory that belongs to the shard; whoever holds it may use it from any thread.
+// SAFETY: the pointers lead to memory that belongs to the shard; the thread that holds the shard may use it.
 unsafe impl<A> Send for Shard<A> {}
 
 /// Returns the class of a size in bytes.
@@ -111,8 +111,7 @@ impl<A> Shard<A> {
 
     /// Frees a block. Returns its region if that is empty and must go back to the system.
     ///
-    /// # Safety
-    /// The header is that of an allocated block of this shard, which is not used any more.
+    /// # Safety The header belongs to an allocated block of this shard, which is not used any more.
     pub(super) unsafe fn free(&mut self, header: NonNull<Header>) -> Option<NonNull<Region<A>>> {
         // SAFETY: the caller's, and see above.
         unsafe {
@@ -141,10 +140,10 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Cuts an allocated block down to the size that `bytes` bytes need.
+    /// Cuts an allocated block down to the size that is needed for `bytes` bytes.
     ///
-    /// # Safety
-    /// The header is that of an allocated block of this shard, at least `MIN_BLOCK` larger than that.
+    /// # Safety The header belongs to an allocated block of this shard, which is at least `MIN_BLOCK` larger
+    /// than that size.
     pub(super) unsafe fn shrink(&mut self, header: NonNull<Header>, bytes: usize) {
         // SAFETY: the caller's, and see above.
         unsafe {
@@ -158,7 +157,7 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes in a fresh region and opens at most `most` bytes of it. Returns how many bytes are open.
+    /// Takes in a fresh region and opens at most `most` bytes of it. Returns the number of open bytes.
     pub(super) fn add(&mut self, region: NonNull<Region<A>>, most: usize) -> usize {
         self.heads.get_or_insert_with(|| Box::new([[None; STEPS]; LEVELS]));
         // SAFETY: the region is fresh, hence ours alone.
@@ -179,11 +178,11 @@ impl<A> Shard<A> {
         None
     }
 
-    /// Opens the next increment of a region of the list: a free block begins where the end mark was, if there
-    /// was one, and ends at the new mark. Returns the bytes of the increment.
+    /// Opens the next increment of a region of the list. A free block begins at the former end mark, or as
+    /// first block of the region, and ends at the new mark. Returns the bytes of the increment.
     fn open(&mut self, region: NonNull<Region<A>>, most: usize) -> Option<usize> {
-        // SAFETY: a region of the list, see the head of the implementation; `grow` gives a place inside the
-        // mapping, further than the head and the least block at the first time.
+        // SAFETY: a region of the list, see the head of the implementation; `grow` returns a position inside
+        // the mapping, at the first call behind the head and one least block.
         unsafe {
             let before = (*region.as_ptr()).open;
             let open = Region::grow(region, most)?;
@@ -191,7 +190,7 @@ impl<A> Shard<A> {
             Header::write(end, open - HEADER, 0, 0);
             let from = if before == 0 { HEAD } else { before - HEADER };
             let block = region.cast::<u8>().add(from).cast::<Header>();
-            // The mark at the former end knows whether the block before it is free.
+            // The former end mark has the flag of the block before it.
             let flags = if before > 0 && block.as_ref().has(PREV_FREE) { PREV_FREE } else { 0 };
             Header::write(block, from, open - HEADER - from, flags);
             let (whole, returned) = self.join(block, Pages::NONE);
@@ -221,8 +220,8 @@ impl<A> Shard<A> {
         level[self.steps[above.trailing_zeros() as usize].trailing_zeros() as usize]
     }
 
-    /// Cuts a block that is in no list down to `size` bytes. Makes the rest a free block if it is large
-    /// enough; that keeps its share of the `returned` pages.
+    /// Cuts a block that is in no list down to `size` bytes. If the rest is large enough, makes it a free
+    /// block with the `returned` pages that are in it.
     unsafe fn cut(&mut self, header: NonNull<Header>, size: usize, returned: Pages) {
         // SAFETY: see the head of the implementation.
         unsafe {
@@ -240,11 +239,11 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Joins a block that is becoming free with its free neighbours, which leave their lists. Pages of
-    /// `returned` that are in the block stay returned. Returns the joined block and its returned pages.
+    /// Joins a block that is becoming free with its free neighbours, which are removed from their lists.
+    /// Pages of `returned` that are in the block stay returned. Returns the joined block and its returned
+    /// pages.
     unsafe fn join(&mut self, header: NonNull<Header>, mut returned: Pages) -> (NonNull<Header>, Pages) {
-        // SAFETY: see the head of the implementation; headers inside what is joined are not looked at any
-        // more.
+        // SAFETY: see the head of the implementation; headers inside the joined block are not read any more.
         unsafe {
             let mut start = header;
             let mut size = header.as_ref().size();
@@ -263,7 +262,7 @@ impl<A> Shard<A> {
                 returned = returned.join(self.unlink(start.cast()), header.cast());
                 size += before;
             }
-            // The block before a free block is never free, so the joined one has no flag of that kind.
+            // The block before a free block is never free, so the joined block has no `PREV_FREE` flag.
             let distance = start.as_ref().distance();
             Header::write(start, distance, size, 0);
             (start, returned)
@@ -295,7 +294,7 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes a free block out of its list, and keeps its marks. Returns its returned pages.
+    /// Removes a free block from its list without changing its flags. Returns its returned pages.
     unsafe fn unlink(&mut self, free: NonNull<Free>) -> Pages {
         // SAFETY: see the head of the implementation.
         unsafe {
@@ -329,9 +328,10 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes all regions out of use, to be evacuated. The caller has taken the one in reserve before.
+    /// Takes all regions out of use, to be evacuated. The caller has already taken the region in reserve.
     pub(super) fn retire_all(&mut self) {
-        // Dropped lists are not counted: writes bring the returned pages of these regions back.
+        // The lists are dropped, so their returned pages are not counted: later writes make these pages
+        // occupy memory again.
         self.returned = 0;
         (self.levels, self.steps) = (0, [0; LEVELS]);
         if let Some(heads) = &mut self.heads {
@@ -351,8 +351,8 @@ impl<A> Shard<A> {
     pub(super) fn reinstate_all(&mut self) {
         while let Some(region) = self.retired {
             // SAFETY: a region of the list. Free blocks of a retired region may be neighbours and are in no
-            // list: the walk joins runs of them and puts each into its list, so that the invariants hold
-            // again behind it.
+            // list. The loop joins neighbours and puts each joined block into its list, so that the
+            // invariants are true again behind it.
             unsafe {
                 remove(&mut self.retired, region);
                 (*region.as_ptr()).retired = false;
@@ -371,8 +371,8 @@ impl<A> Shard<A> {
                     }
                     Header::write(at, at.as_ref().distance(), size, 0);
                     self.link(at, Pages::NONE);
-                    // The branch above does not clear the mark of the block behind a free one: the walk goes
-                    // past it here.
+                    // The branch above does not clear the `PREV_FREE` flag of the block behind a free one:
+                    // here the loop goes past that block.
                     if end.as_ref().size() == 0 {
                         break;
                     }
@@ -393,7 +393,7 @@ impl<A> Shard<A> {
         Some(region)
     }
 
-    /// Stops keeping a region in reserve, since no handle is left. Returns the one in reserve.
+    /// Stops keeping a region in reserve, when no handle is left. Returns the region in reserve.
     pub(super) fn close(&mut self) -> Option<NonNull<Region<A>>> {
         self.open = false;
         self.take_spare()
@@ -419,7 +419,7 @@ impl<A> Shard<A> {
     }
 }
 
-/// Returns the header behind a block: that of the next block, or the end mark.
+/// Returns the header behind a block: the next block's, or the end mark.
 unsafe fn behind(header: NonNull<Header>) -> NonNull<Header> {
     // SAFETY: blocks tile their region.
     unsafe { header.cast::<u8>().add(header.as_ref().size()).cast() }
@@ -427,7 +427,7 @@ unsafe fn behind(header: NonNull<Header>) -> NonNull<Header> {
 
 /// Returns the region of a block.
 unsafe fn region_of<A>(header: NonNull<Header>) -> NonNull<Region<A>> {
-    // SAFETY: the head of the region is so far before the block.
+    // SAFETY: the head of the region is `distance` bytes before the block.
     unsafe { header.cast::<u8>().sub(header.as_ref().distance()).cast() }
 }
 

@@ -5,16 +5,16 @@
 pub struct ArenaStats {
     /// Bytes taken from the system.
     pub mapped: usize,
-    /// Bytes of the open parts of regions, without pages that were given back. Other bytes of regions occupy
-    /// no memory.
+    /// Bytes of the open parts of regions, without pages that were returned to the system. Other bytes of
+    /// regions occupy no memory.
     pub touched: usize,
-    /// Bytes of pages inside free blocks that were given back.
+    /// Bytes of pages inside free blocks that were returned to the system.
     pub returned: usize,
     /// Bytes of allocated blocks, with their headers.
     pub allocated: usize,
-    /// Allocated blocks.
+    /// Number of allocated blocks.
     pub blocks: usize,
-    /// Regions, with those of large blocks.
+    /// Number of regions, with the mappings of large blocks.
     pub regions: usize,
 }
 

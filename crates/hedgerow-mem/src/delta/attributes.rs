@@ -8,7 +8,7 @@ use crate::items::DeltaExtra;
 use crate::op::{Attributes, Entries, Entry, Ops};
 
 impl Delta {
-    /// Prefetches the properties of the first `n` entries, if entries have places for them.
+    /// Prefetches the properties of the first `n` entries, if the storage has room for them.
     #[inline]
     pub(crate) fn prefetch_properties(&self, n: usize) {
         if self.word.is_some() {
@@ -21,7 +21,7 @@ impl Delta {
     pub(super) fn set_all(&self, first: usize, ops: Ops<'_>) {
         for i in 0..ops.len() {
             match ops.attributes(i) {
-                // Most edges with properties have one number each.
+                // Most edges with properties have one property, a number.
                 Some(&Attributes { rank: 0, row: RowRef::Word(property, kind, word) })
                     if self.word == Some((property, kind)) =>
                 {
@@ -56,15 +56,15 @@ impl Delta {
         }
     }
 
-    /// Returns ranks, and rows that have no place in the storage, if any entry has some.
+    /// Returns the ranks, and the rows that the storage cannot hold, if any entry has such attributes.
     #[inline]
     pub(crate) fn extra(&self) -> Option<&DeltaExtra> {
         self.extra.get().map(|extra| &**extra)
     }
 
     /// Copies the property words of the first `n` entries to `words`, and sets a bit in `valid` for each
-    /// entry that has one. Returns their property and its type. `None` if entries have no places for words,
-    /// or some entry has another row.
+    /// entry that has one. Returns their property and its type. `None` if the storage has no property words,
+    /// or some entry has a row of another form.
     pub(crate) fn words(&self, n: usize, words: &mut Vec<u64>, valid: &mut Vec<u64>) -> Option<WordProperty> {
         let word = self.word.filter(|_| self.extra().is_none_or(|extra| !extra.has_rows()))?;
         words.clear();

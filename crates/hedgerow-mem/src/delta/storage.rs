@@ -5,7 +5,7 @@ pub(super) use blocks::Storage;
 #[cfg(feature = "loom")]
 pub(super) use cells::Storage;
 
-/// Entries for each word of the Bloom filter.
+/// Number of entries for each word of the Bloom filter.
 pub(super) const ENTRIES_PER_WORD: usize = 8;
 
 /// The arrays of a log: tags (local source and operation), destinations, timestamp offsets, weights.
@@ -18,21 +18,21 @@ mod blocks {
     use super::ENTRIES_PER_WORD;
     use crate::arena::{Arena, Block};
 
-    /// The arrays in one arena block, in falling alignment: the words of the Bloom filter; with room for
-    /// property words, a bit for each entry that lacks one, and `capacity` words; if weighted, `capacity`
-    /// weights; destinations, timestamp offsets and tags. A log of capacity 0 has no block.
+    /// The arrays in one arena block, in falling alignment. First the words of the Bloom filter. With
+    /// property words: a bit for each entry that lacks one, and `capacity` words. If weighted: `capacity`
+    /// weights. Last destinations, timestamp offsets and tags. A log of capacity 0 has no block.
     pub(in crate::delta) struct Storage {
         block: Option<Block>,
         capacity: u32,
-        /// The number of words before the property words, and in `weights` before the weights. Equal if there
-        /// are no property words.
+        /// The number of words of the block before the property words, and in `weights` before the weights.
+        /// The two are equal if there are no property words.
         properties: u32,
         weights: u32,
         weighted: bool,
     }
 
     // Sharing it is sound: one writer under the latch writes only entries that are not yet published, readers
-    // look only at published ones.
+    // read only published ones.
 
     impl Storage {
         pub(in crate::delta) fn new(capacity: usize, weighted: bool, worded: bool, arena: &Arena) -> Storage {
@@ -64,20 +64,20 @@ mod blocks {
             self.properties < self.weights
         }
 
-        /// Returns the word of the Bloom filter that holds this bit.
+        /// Returns the word of the Bloom filter with this bit.
         #[inline]
         fn word(&self, bit: usize) -> &AtomicU64 {
             assert!(bit / 64 < self.filter_words());
             // SAFETY: in bounds, aligned as blocks are, written when the block was made, and only accessed
-            // like this since.
+            // like this afterwards.
             unsafe { &*self.start().cast::<AtomicU64>().add(bit / 64) }
         }
 
-        /// Returns the word with the bit that says that the entry at `at` lacks a property word.
+        /// Returns the word with the bit of the entry at `at` that is set if the entry lacks a property word.
         #[inline]
         fn lacking(&self, at: usize) -> &AtomicU64 {
             assert!(self.is_worded() && at < self.capacity());
-            // SAFETY: as for `word`: these stand behind those of the filter.
+            // SAFETY: as for `word`: these words are behind the words of the filter.
             unsafe { &*self.start().cast::<AtomicU64>().add(self.filter_words() + at / 64) }
         }
 
@@ -103,8 +103,8 @@ mod blocks {
             if self.lacking(at).load(Ordering::Relaxed) >> (at % 64) & 1 != 0 {
                 return None;
             }
-            // SAFETY: in bounds; callers pass indices of published entries, and those that lack no word have
-            // one.
+            // SAFETY: in bounds; callers pass indices of published entries, and an entry without a set bit
+            // has a word.
             Some(unsafe { self.properties().add(at).read() })
         }
 
@@ -195,8 +195,8 @@ mod blocks {
         #[inline]
         pub(in crate::delta) fn write(&self, at: usize, tag: u8, dst: VertexId, offset: u32, weight: f64) {
             assert!(at < self.capacity());
-            // SAFETY: `at` is inside the allocation; the entry is unpublished, so no reader looks at it, and
-            // the caller holds the latch, so no other writer does.
+            // SAFETY: `at` is inside the allocation; the entry is unpublished, so no reader reads it, and the
+            // caller holds the latch, so no other writer does.
             unsafe {
                 if self.weighted {
                     self.weights().add(at).write(weight);

@@ -1,9 +1,10 @@
 //! A barrier of two unequal halves: the frequent side pays nothing, the rare side pays for both.
 //!
 //! *Frequent*: store, [`light`], load. *Rare*: store, [`heavy`], load. At least one of the loads sees the
-//! other side's store, as if both sides had a sequentially consistent fence in the middle. If the system can
-//! run a full barrier on all threads of the process (Linux: `membarrier`, "private expedited"), that is the
-//! heavy half, and the light half only keeps the compiler from reordering. Otherwise both are such fences.
+//! other side's store, as if both sides had a sequentially consistent fence in the middle. The system may be
+//! able to run a full barrier on all threads of the process (Linux: `membarrier`, "private expedited"). Then
+//! that barrier is the heavy half, and the light half only keeps the compiler from reordering. Otherwise both
+//! halves are sequentially consistent fences.
 
 use hedgerow_core::sync::{Ordering, fence};
 
@@ -22,8 +23,9 @@ pub(super) fn light(asymmetric: bool) {
     }
 }
 
-/// Runs the rare half. False if it did not take place, because the system is short of memory: then the caller
-/// may conclude nothing. Takes some microseconds and interrupts the processors that run this process.
+/// Runs the rare half. False if the barrier did not take place because the system is short of memory. Then
+/// the caller may conclude nothing. Takes some microseconds and interrupts the processors that run this
+/// process.
 #[must_use]
 pub(super) fn heavy() -> bool {
     fence(Ordering::SeqCst);
@@ -40,14 +42,15 @@ mod system {
         const UNKNOWN: u8 = 0;
         const MISSING: u8 = 1;
         const AVAILABLE: u8 = 2;
-        /// The answer of the system. Several threads may ask at once and get the same one. No thread waits
-        /// for another: that takes milliseconds, and in a child that is forked meanwhile the other thread
-        /// would be missing.
+        /// The answer of the system. Several threads may ask at once and get the same answer. No thread waits
+        /// for another: that takes milliseconds, and a child that is forked meanwhile would lack the other
+        /// thread.
         static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
         match ANSWER.load(Ordering::Relaxed) {
             UNKNOWN => {
                 let answer = if ask() { AVAILABLE } else { MISSING };
-                // If they get different answers, which Linux does not give, the first one holds for all.
+                // If the threads get different answers, which Linux does not give, the first answer is used
+                // by all.
                 let first = ANSWER.compare_exchange(UNKNOWN, answer, Ordering::Relaxed, Ordering::Relaxed);
                 first.err().unwrap_or(answer) == AVAILABLE
             }
@@ -55,7 +58,8 @@ mod system {
         }
     }
 
-    /// Asks the system for the barrier. It is missing before Linux 4.14, and if a sandbox forbids the call.
+    /// Asks the system for the barrier. The call does not exist before Linux 4.14, and a sandbox may forbid
+    /// it.
     fn ask() -> bool {
         membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED)
             && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()

@@ -21,14 +21,14 @@ struct Kept<T> {
 
 /// The replaced values that wait for walks to end.
 struct Replaced<T> {
-    /// Values that are not behind a barrier yet.
+    /// Replaced values after which no barrier has run yet.
     fresh: Vec<Owned<T>>,
     waiting: Vec<(Vec<Owned<T>>, Vec<Ongoing>)>,
     #[cfg(feature = "model-checking")]
     buried: Vec<Owned<T>>,
 }
 
-/// A value that the cell does not show any more.
+/// A value that is no longer the cell's.
 struct Owned<T>(*mut Kept<T>);
 
 // SAFETY: an owned box, under a pointer because walks may still read it.
@@ -36,7 +36,8 @@ unsafe impl<T: Send> Send for Owned<T> {}
 
 impl<T> Drop for Owned<T> {
     fn drop(&mut self) {
-        // SAFETY: made by `Box::into_raw`, owned here alone; who drops it made sure that no walk reads it.
+        // SAFETY: made by `Box::into_raw`, owned here alone; the caller that drops it made sure that no walk
+        // reads it.
         drop(unsafe { Box::from_raw(self.0) });
     }
 }
@@ -59,8 +60,8 @@ impl<T> Default for GraceCell<T> {
 }
 
 impl<T: Send + Sync> GraceCell<T> {
-    /// Calls `f` with the value, if there is one yet. `f` runs inside a walk, so it is short and runs no code
-    /// of the user. Takes no lock and no locked instruction.
+    /// Calls `f` with the value, if there is one yet. `f` runs inside a walk, so it must be short and must
+    /// not run code of the user. Takes no lock and no locked instruction.
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
         let walk = ReadGuard::begin();
@@ -71,9 +72,9 @@ impl<T: Send + Sync> GraceCell<T> {
     #[inline]
     pub(crate) fn load<'a>(&'a self, _walk: &'a ReadGuard) -> Option<&'a T> {
         // SAFETY: null, or a value that was the cell's when it was read, in a walk that began before and ends
-        // after `'a`: it is freed after that walk (G2), or with the cell, which is borrowed for `'a`. A walk
-        // inside another one is a local of a function that the outer one called, or of its block, so the
-        // outer one, which counts, ends after it.
+        // after `'a`. It is freed after that walk (G2), or with the cell, which is borrowed for `'a`. A walk
+        // inside another one is a local of a function that the outer one called, or of its block. So the
+        // outer walk, which counts, ends after it.
         let kept = unsafe { self.to.load(Ordering::Acquire).as_ref() }?;
         kept.life.touch();
         Some(&kept.value)

@@ -15,25 +15,26 @@ use crate::delta::Delta;
 use crate::main_part::Main;
 use crate::patch::Patch;
 
-/// One version: the main part and its patch hold everything at or before `begin`, the delta what came later.
+/// One version: the main part and its patch hold all operations at or before `begin`, the delta holds the
+/// later ones.
 ///
 /// Only `delta` (append, under the latch), `changed` and `prev` (reclamation, under the latch) ever change.
 pub struct Version {
     pub(crate) begin: Timestamp,
-    /// The number of this version in its chain: one more than that of the version it was made from.
-    /// Timestamps do not tell versions apart, since operations of one commit may come in several steps.
+    /// The number of this version in its chain: its predecessor's plus one. Timestamps do not identify
+    /// versions, because operations of one commit may be applied in several steps.
     pub(crate) number: u64,
     pub(crate) main: Main,
     /// Corrections of a large main part, with ranks and properties.
     pub(crate) patch: Option<Arc<Patch>>,
     pub(crate) delta: Delta,
-    /// Local vertices changed between the begin of the surviving predecessor and `begin`, except those that
-    /// the delta of a surviving predecessor shows. They come from unlinked versions, and from operations
-    /// merged straight in.
+    /// Local vertices changed between the begin of the surviving predecessor and `begin`, except vertices
+    /// whose changes are in the delta of a surviving predecessor. They were changed by unlinked versions, and
+    /// by operations that were merged directly into the main part.
     pub(crate) changed: AtomicU64,
-    /// The version before this one, as long as a snapshot may need it.
+    /// The version before this one, while a snapshot may need it.
     pub(crate) prev: Link,
-    /// The bytes outside the arena that the store was charged for this version. Written under the latch.
+    /// The bytes of this version outside the arena for which the account is charged. Written under the latch.
     pub(super) charged: AtomicUsize,
     /// The record for the model checkers.
     pub(crate) life: Life,
@@ -47,7 +48,7 @@ impl Version {
         Version { begin, number: 0, main, patch, delta, changed, prev, charged, life }
     }
 
-    /// Returns the timestamp up to which the main part holds all operations.
+    /// Returns the timestamp up to which the main part includes all operations.
     pub fn begin(&self) -> Timestamp {
         self.begin
     }
@@ -62,7 +63,7 @@ impl Version {
         &self.delta
     }
 
-    /// Returns the bytes that this version holds, itself included.
+    /// Returns the bytes of memory of this version, itself included.
     pub fn bytes(&self) -> usize {
         size_of::<Version>()
             + 2 * size_of::<usize>()
@@ -71,8 +72,8 @@ impl Version {
             + self.patch_bytes()
     }
 
-    /// Returns the bytes of the arena's blocks among [`bytes`](Self::bytes). Bytes that several versions
-    /// share count for each.
+    /// Returns the bytes of arena blocks that are included in [`bytes`](Self::bytes). Bytes that several
+    /// versions share count for each.
     pub fn block_bytes(&self) -> usize {
         let patch = self.patch.as_ref().map_or(0, |patch| patch.block_bytes());
         self.main.block_bytes() + self.delta.block_bytes() + patch
@@ -101,7 +102,7 @@ impl Drop for Version {
     }
 }
 
-/// The error of a read that needs a part of a chain that is not in memory, all versions from some place on.
+/// The error of a read that needs versions of a chain that are not in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotInMemory;
 
@@ -114,8 +115,8 @@ impl std::fmt::Display for NotInMemory {
 impl std::error::Error for NotInMemory {}
 
 /// The address in a link whose versions are not in memory. Versions are aligned, so none has it. A null link
-/// says that there never was a version. A reader that loads a link can tell the two apart, and one comparison
-/// tells both from a version.
+/// means that there never was a version. A reader distinguishes the two, and one comparison distinguishes
+/// both from a version.
 const NOT_IN_MEMORY: usize = 1;
 
 #[inline]
@@ -129,7 +130,7 @@ fn absent<T>(to: *const Version) -> Result<Option<T>, NotInMemory> {
     if to.is_null() { Ok(None) } else { Err(NotInMemory) }
 }
 
-/// A link of a chain. It owns a counted reference to a version, or is empty, or says that the rest of the
+/// A link of a chain. It owns a counted reference to a version, or is empty, or is marked: the rest of the
 /// chain is not in memory. Any thread reads it in a [`ReadGuard`]; the holder of the latch changes it.
 #[derive(Default)]
 pub(crate) struct Link {
@@ -137,28 +138,28 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Returns the version, which stays alive until the walk ends. `None` if there never was one.
+    /// Returns the version, which stays alive until the walk ends. `None` if the chain never had one.
     #[inline]
     pub(crate) fn next<'a>(&'a self, _walk: &'a ReadGuard) -> Result<Option<&'a Version>, NotInMemory> {
-        // Acquire: a version is whole when it is linked.
+        // Acquire: a version is complete when it is linked.
         let to = self.to.load(Ordering::Acquire);
         if !is_version(to) {
             return absent(to);
         }
-        // SAFETY: the link owned a reference when it was read, in a walk that ends after `'a`; that reference
+        // SAFETY: the link owned a reference when it was read, in a walk that ends after `'a`. That reference
         // is given back after the walk (G2), or with the owner of the link, which is borrowed for `'a`.
         let version = unsafe { &*to };
         version.life.touch();
         Ok(Some(version))
     }
 
-    /// Like [`next`](Self::next), but `None` too if the version is not in memory.
+    /// Like [`next`](Self::next), but also `None` if the version is not in memory.
     #[inline]
     pub(crate) fn load<'a>(&'a self, walk: &'a ReadGuard) -> Option<&'a Version> {
         self.next(walk).unwrap_or(None)
     }
 
-    /// True if the chain never had a version from here on.
+    /// True if there never was a version from this link on.
     pub(crate) fn is_none(&self) -> bool {
         self.to.load(Ordering::Relaxed).is_null()
     }
@@ -169,12 +170,12 @@ impl Link {
         self.to.load(Ordering::Acquire).addr() != NOT_IN_MEMORY
     }
 
-    /// Returns the version as a reference of the caller's own, if it is in memory.
+    /// Returns the version as a counted reference, if it is in memory.
     pub(crate) fn get(&self) -> Option<Arc<Version>> {
         self.find(|_| true).unwrap_or(None)
     }
 
-    /// Returns the first version from here on that `wanted` accepts, as a reference of the caller's own.
+    /// Returns the first version from here on that `wanted` accepts, as a counted reference.
     pub(crate) fn find(
         &self,
         wanted: impl Fn(&Version) -> bool,
@@ -203,11 +204,11 @@ impl Link {
         }
     }
 
-    /// Links `next` in front of the version that is linked now, which becomes its predecessor. Returns a
+    /// Links `next` in front of the linked version, which becomes the predecessor of `next`. Returns a
     /// reference to `next`. Only for the holder of the latch.
     pub(crate) fn push(&self, next: impl Into<Arc<Version>>) -> Arc<Version> {
         let next = next.into();
-        // The reference moves along with the link: its count stays.
+        // The reference moves along with the link, so its count does not change.
         let before = self.to.load(Ordering::Relaxed);
         let lost = faults::is_on(PlantedFault::MarkBehindLost) && !self.is_in_memory();
         next.prev.to.store(if lost { std::ptr::null_mut() } else { before }, Ordering::Relaxed);
@@ -218,7 +219,7 @@ impl Link {
     /// Replaces the version by its predecessor, and returns it, unlinked. Only for the holder of the latch.
     pub(crate) fn bypass(&self, walk: &ReadGuard) -> Option<Unlinked> {
         let to = self.to.load(Ordering::Relaxed);
-        // Walks that stand on the version go on from its own link, which keeps its reference.
+        // Walks that read the version continue through its own link, which keeps its reference.
         let before = match self.load(walk)?.prev.find(|_| true) {
             Ok(Some(before)) => Arc::into_raw(before).cast_mut(),
             Ok(None) => std::ptr::null_mut(),
@@ -237,15 +238,15 @@ impl Link {
     }
 
     /// Links again the version that [`evict`](Self::evict) returned. Only for the holder of the latch, while
-    /// the mark still stands.
+    /// the link still has the mark.
     pub(crate) fn relink(&self, version: Unlinked) {
-        // Release, as in `push`: a reader that did not see the version before sees it whole. The link owns
-        // the reference again.
+        // Release, as in `push`: a reader that did not see the version before sees it completely. The link
+        // owns the reference again.
         self.to.store(version.0.as_ptr(), Ordering::Release);
     }
 
-    /// Like [`evict`](Self::evict), but for all versions behind too. A reader that stands on one of them
-    /// meets the mark as well, and does not take the end of the remaining chain for its beginning.
+    /// Like [`evict`](Self::evict), but also for all older versions. So a reader that is at one of them finds
+    /// the mark too, and does not mistake the end of the remaining chain for its beginning.
     pub(crate) fn evict_all(&self) -> SmallVec<[Unlinked; 2]> {
         let mut all = SmallVec::new();
         let mut next = self.evict();
@@ -256,7 +257,7 @@ impl Link {
         all
     }
 
-    /// Empties the link of a version whose end a model has noted.
+    /// Empties the link of a version whose end the model checker has noted.
     #[cfg(feature = "model-checking")]
     pub(super) fn cut(&self) -> Option<Arc<Version>> {
         let to = self.to.load(Ordering::Relaxed);
@@ -265,13 +266,13 @@ impl Link {
         is_version(to).then(|| unsafe { Arc::from_raw(to) })
     }
 
-    /// Takes the linked version out, with the link's own reference. The owner of the link has no other
-    /// reader.
+    /// Takes the linked version out, with the link's own reference. No other thread reads the owner of the
+    /// link.
     pub(crate) fn take(&mut self) -> Option<Arc<Version>> {
         let to = self.to.load(Ordering::Relaxed);
         self.to.store(std::ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: the link owned this reference, and does not any more. Nobody stands on the version by way
-        // of this link: its owner is borrowed for good, and nobody had found it any more.
+        // SAFETY: the link owned this reference, and does not any more. No walk reads the version through
+        // this link: its owner is borrowed exclusively, and no other thread could find the owner any more.
         is_version(to).then(|| unsafe { Arc::from_raw(to) })
     }
 }
@@ -282,8 +283,8 @@ impl Drop for Link {
     }
 }
 
-/// A version that was unlinked, with the reference that the link owned. Walks may stand on it, so it belongs
-/// into a [`RetireList`](super::RetireList); dropping it leaks the version.
+/// A version that was unlinked, with the reference that the link owned. Walks may be reading it, so it
+/// belongs in a [`RetireList`](super::RetireList); dropping it leaks the version.
 #[must_use = "belongs into the retire_list"]
 pub(crate) struct Unlinked(NonNull<Version>);
 
@@ -299,8 +300,7 @@ impl Unlinked {
 
     /// Gives the reference back.
     ///
-    /// # Safety
-    /// No walk stands on the version that had loaded it before it was unlinked.
+    /// No walk is still reading the version that loaded it before it was unlinked.
     pub(super) unsafe fn free(self) -> Arc<Version> {
         // SAFETY: the reference is owned, and given up here.
         unsafe { Arc::from_raw(self.0.as_ptr()) }

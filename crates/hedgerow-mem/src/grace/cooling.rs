@@ -1,9 +1,9 @@
 //! Cooling chains: taken out of memory, and kept for a while (rule E9 of `docs/design/eviction.md`).
 //!
-//! Reads leave no trace, so the evictor does not know which chains are in use. It takes out the chains that
-//! it comes to, and they wait here in order of arrival. If a read needs one meanwhile, the chain is linked
-//! again, without a read of files. That is the cooling stage of Leis, Haubenschild, Kemper, Neumann,
-//! *LeanStore: In-Memory Data Management Beyond Main Memory*, ICDE 2018, section III-B.
+//! Reads leave no trace, so the evictor does not know which chains are in use. It takes out chains in turn,
+//! and they wait here in order of arrival. If a read needs one meanwhile, the chain is linked again, without
+//! a read of files. That is the cooling stage of Leis, Haubenschild, Kemper, Neumann, *LeanStore: In-Memory
+//! Data Management Beyond Main Memory*, ICDE 2018, section III-B.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,18 +12,19 @@ use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::sync::Mutex;
 
 use super::chain::{Unlinked, Version};
-/// The bytes that a chain takes here, beside its versions: it is in two maps, whose nodes are half full at
-/// worst.
+/// The bytes of a cooling chain in this table, without its versions: the chain is in two maps, whose nodes
+/// are half full at worst.
 const ENTRY_BYTES: usize = 2 * (size_of::<(u64, Kept)>() + size_of::<(usize, u64)>());
 
 /// The one version in each direction of a chain that was taken out of memory.
 pub(crate) struct Kept {
-    /// The stamp of the subgraph when the chain was taken: it shows whether the subgraph changed since.
+    /// The stamp of the subgraph when the chain was taken: it shows whether the subgraph has changed after
+    /// that.
     pub(crate) stamp: u64,
     pub(crate) heads: [Option<KeptHead>; 2],
 }
 
-/// A version with two references: that of the link that held it, and that of the writers.
+/// A version with two references: of the link that owned it, and of the writers.
 pub(crate) struct KeptHead {
     pub(crate) linked: Unlinked,
     pub(crate) written: Arc<Version>,
@@ -40,8 +41,7 @@ impl Kept {
 
     /// Turns the versions into entries for a retire list.
     pub(super) fn into_unlinked(self) -> impl Iterator<Item = Unlinked> {
-        // Drops the reference of the writers first: then the version ends with the reference that waits for
-        // walks.
+        // Drops the reference of the writers first: then the reference that waits for walks is the last one.
         self.heads.into_iter().flatten().map(|KeptHead { linked, written }| {
             drop(written);
             linked
@@ -49,7 +49,8 @@ impl Kept {
     }
 }
 
-/// The cooling chains of a store: not in memory for readers, but kept. First in, first out.
+/// The cooling chains of a store: readers find them not in memory, but their versions are kept. First in,
+/// first out.
 pub struct Cooling {
     queue: Mutex<Queue>,
     account: Arc<Account>,
@@ -59,7 +60,7 @@ pub struct Cooling {
 struct Queue {
     /// The chains, by order of arrival.
     chains: BTreeMap<u64, (usize, Kept)>,
-    /// The key in `chains` of each chain.
+    /// The order of arrival of each chain: its key in `chains`.
     came: BTreeMap<usize, u64>,
     next: u64,
     bytes: usize,
@@ -68,11 +69,11 @@ struct Queue {
 /// The size of all cooling chains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoolingStats {
-    /// Versions.
+    /// The number of versions.
     pub versions: usize,
     /// Their bytes, themselves included.
     pub bytes: usize,
-    /// The bytes of blocks of the arena among them.
+    /// The bytes of arena blocks that are included in `bytes`.
     pub block_bytes: usize,
 }
 
@@ -93,13 +94,13 @@ impl Cooling {
         stats
     }
 
-    /// True if the chain with this number is here. It may be gone when the caller acts on the answer. O(log
-    /// chains).
+    /// True if the chain with this number is cooling. It may be removed before the caller acts on the answer.
+    /// O(log chains).
     pub(crate) fn has(&self, chain: usize) -> bool {
         self.queue.lock().came.contains_key(&chain)
     }
 
-    /// Adds a chain. Returns an older copy of the chain that was here, which is out of date. O(log chains).
+    /// Adds a chain. Returns an older, outdated copy of the chain, if one was cooling. O(log chains).
     pub(crate) fn keep(&self, chain: usize, kept: Kept) -> Option<Kept> {
         let mut queue = self.queue.lock();
         let before = queue.take(chain);
@@ -115,14 +116,15 @@ impl Cooling {
         before
     }
 
-    /// Removes a chain and returns it, if it is here. O(log chains).
+    /// Removes a chain and returns it, if it is cooling. O(log chains).
     pub(crate) fn take(&self, chain: usize) -> Option<Kept> {
         let kept = self.queue.lock().take(chain);
         self.note_left(kept.is_some());
         kept
     }
 
-    /// Removes the chain that came first and returns it, if more than `most` bytes are here. O(log chains).
+    /// Removes and returns the chain that arrived first, if the cooling chains have more than `most` bytes.
+    /// O(log chains).
     pub(super) fn take_first_beyond(&self, most: usize) -> Option<Kept> {
         let mut queue = self.queue.lock();
         let first = if queue.bytes > most { queue.chains.first_key_value() } else { None };

@@ -1,27 +1,28 @@
-//! Grace: the memory of a version that was unlinked from its chain is freed only once no walk can be standing
-//! on it.
+//! Grace: the memory of a version that was unlinked from its chain is freed only when no walk can be reading
+//! it.
 //!
-//! Walks are short and very many; unlinking happens once per merge. So a walk pays as little as possible. It
-//! records its begin and its end in a slot of its thread: two plain stores without a fence or a locked
-//! instruction. The thread that frees versions pays the rest, once per batch: a barrier that runs on all
-//! threads ([`barrier`]), then a scan of all slots ([`read_guard`]). Versions that a walk of that moment may
-//! stand on wait until that walk has ended ([`retire_list`]).
+//! Walks are short and very many; unlinking happens once per merge. So a walk must be cheap. It records its
+//! begin and its end in a slot of its thread: two plain stores without a fence or a locked instruction. The
+//! thread that frees versions does the rest, once per batch: a barrier that runs on all threads
+//! ([`barrier`]), then a scan of all slots ([`read_guard`]). Versions that a present walk may be reading wait
+//! until that walk has ended ([`retire_list`]).
 //!
-//! The scheme is that of user-level RCU (Desnoyers, McKenney, Stern, Dagenais, Walpole, *User-Level
-//! Implementations of Read-Copy Update*, IEEE TPDS 2012, section 5.3 for the barrier, with a counter per
-//! thread instead of a global phase).
+//! The scheme is user-level RCU (Desnoyers, McKenney, Stern, Dagenais, Walpole, *User-Level Implementations
+//! of Read-Copy Update*, IEEE TPDS 2012, section 5.3 for the barrier). It has a counter per thread instead of
+//! a global phase.
 //!
 //! # Invariants
 //! * **G1.** A reference to a version that was loaded from a [`Link`] is used only inside the walk that
 //!   loaded it.
-//! * **G2.** A reference count that a link owned is given back in one of two ways: with the link's owner,
-//!   when no thread has a reference to it, or through a retire list, after the grace period.
+//! * **G2.** A reference count that a link owned is given back in one of two ways. It is given back with the
+//!   link's owner, when no thread has a reference to the owner, or through a retire list, after the grace
+//!   period.
 //! * **G3.** If a scan of the slots does not see the begin of a walk, that walk loads its links after the
-//!   barrier before the scan. So it does not see the links as they were before the unlinking. If the scan
-//!   does see the begin, the versions wait for that walk. A walk has given up its references before the scan,
-//!   or a later look, reads that it ended.
+//!   barrier before the scan. So the walk does not see the links as they were before the unlinking. If the
+//!   scan does see the begin, the versions wait for that walk. A walk has given up its references before the
+//!   scan, or a later check, sees that it has ended.
 //!
-//! A [`GraceCell`] holds any one value by the same rules, and frees the values that it replaced.
+//! A [`GraceCell`] has any one value by the same rules, and frees the values that it replaced.
 //!
 //! No walk waits, and no thread waits for a walk. No user code runs inside walks, so that they are short.
 #![allow(unsafe_code)]
@@ -60,7 +61,7 @@ struct Parts {
 }
 
 impl Drop for Parts {
-    /// Retires the cooling chains: no subgraph is left that they could be linked to.
+    /// Retires the cooling chains: the subgraphs to which they could be linked are gone.
     fn drop(&mut self) {
         self.retire_cooled(0);
     }
@@ -92,7 +93,7 @@ impl Memory {
         Memory(Arc::new(Parts { arena, retire_list, cooling }))
     }
 
-    /// Returns the arena that main parts and deltas lie in.
+    /// Returns the arena of main parts and deltas.
     #[inline]
     pub fn arena(&self) -> &Arena {
         &self.0.arena
@@ -104,8 +105,8 @@ impl Memory {
         self.0.arena.account()
     }
 
-    /// Charges the bytes that a version holds outside the arena and that were not charged yet. The retire
-    /// list discharges them. Only for the holder of the latch.
+    /// Charges those bytes of a version outside the arena that were not charged yet. The retire list
+    /// discharges them. Only for the holder of the latch.
     pub(crate) fn charge(&self, version: &Version) {
         let (held, charged) = (version.heap_bytes(), version.charged.load(Ordering::Relaxed));
         if held > charged {
@@ -120,8 +121,8 @@ impl Memory {
         &self.0.cooling
     }
 
-    /// Retires cooling chains, first those that came first, until they have at most `most` bytes. Returns how
-    /// many it retired. From then on reads need files for them. Takes no latch. O(chains that are retired).
+    /// Retires cooling chains, oldest first, until they have at most `most` bytes. Returns how many it
+    /// retired. From then on reads need files for them. Takes no latch. O(chains that are retired).
     pub fn retire_cooled(&self, most: usize) -> usize {
         self.0.retire_cooled(most)
     }
@@ -133,8 +134,8 @@ impl Memory {
         }
     }
 
-    /// Retires the versions of a chain that was taken out of memory: they are freed once no walk stands on
-    /// them.
+    /// Retires the versions of a chain that was taken out of memory: they are freed when no walk can be
+    /// reading them any more.
     pub(crate) fn retire(&self, kept: Kept) {
         self.0.retire(kept);
     }

@@ -9,16 +9,16 @@ use super::barrier;
 /// The state of a thread's walks, on cache lines of its own.
 #[repr(align(128))]
 struct Slot {
-    /// Counts begins and ends of walks: odd while one is going on.
+    /// Counts begins and ends of walks: odd during a walk.
     state: AtomicU64,
     /// True if a thread has the slot.
     taken: AtomicBool,
     /// True if the slot is given back at the end of its walk, because the thread's local storage is
-    /// destroyed. Only its thread looks at it, so the model checkers need not.
+    /// destroyed. Only its thread reads it, so the model checkers need not watch it.
     passing: std::sync::atomic::AtomicBool,
     /// True if the light half of the barrier is free.
     asymmetric: bool,
-    /// The slot made before; slots are never freed.
+    /// The slot that was made before this one; slots are never freed.
     before: *const Slot,
 }
 
@@ -28,7 +28,7 @@ unsafe impl Send for Slot {}
 unsafe impl Sync for Slot {}
 
 impl Slot {
-    /// Returns the state as its own thread sees it.
+    /// Returns the state, for the thread that has the slot.
     #[inline]
     fn own_state(&self) -> u64 {
         // No other thread writes the word, so the checker need not explore orders.
@@ -40,7 +40,7 @@ impl Slot {
     }
 }
 
-/// All slots of the process. There are as many as there were threads with walks at one time.
+/// All slots of the process. Their number is the greatest number of threads that had walks at the same time.
 struct Slots {
     newest: AtomicPtr<Slot>,
 }
@@ -64,7 +64,7 @@ impl Slots {
         })
     }
 
-    /// Returns a slot for this thread: one that was given back, or a new one.
+    /// Returns a slot for this thread: a slot that another thread gave back, or a new one.
     fn claim(&'static self) -> &'static Slot {
         let take = |slot: &&Slot| {
             !slot.taken.load(Ordering::Relaxed)
@@ -83,7 +83,7 @@ impl Slots {
             before,
         }));
         // Sequentially consistent, like all of claiming: a scan after the barrier sees the slot, or the walk
-        // begins after.
+        // begins after the scan.
         while let Err(now) = self.newest.compare_exchange(before, slot, Ordering::SeqCst, Ordering::Acquire) {
             before = now;
             // SAFETY: the slot is not published yet.
@@ -94,15 +94,15 @@ impl Slots {
     }
 }
 
-/// The handler of forked children. A child has one thread, so walks of other threads that went on at the fork
-/// never end there: without this the child would free nothing of its own stores.
+/// The handler of forked children. A child has one thread, so walks that other threads had begun at the fork
+/// never end in the child. Without this handler the child would free no version of its own stores.
 #[cfg(not(feature = "model-checking"))]
 mod forked {
     use std::sync::atomic::AtomicBool;
 
     use super::{Ordering, SLOTS, local};
 
-    /// Registers the handler of forked children. All but the first call cost a load.
+    /// Registers the handler of forked children. Each call but the first costs one load.
     pub(super) fn prepare() {
         static REGISTERED: AtomicBool = AtomicBool::new(false);
         hedgerow_core::fork::on_child(&REGISTERED, in_child);
@@ -136,7 +136,7 @@ mod local {
 
     #[cfg(not(feature = "model-checking"))]
     thread_local! {
-        /// Kept apart from what gives it back, so that reaching it is one load.
+        /// The slot, separate from the value whose drop gives it back, so that an access is one load.
         static SLOT: Cell<Option<&'static Slot>> = const { Cell::new(None) };
         static GIVER: GiveBack = const { GiveBack };
     }
@@ -165,7 +165,7 @@ mod local {
         }
     }
 
-    /// Returns the slot of this thread, if it had a walk.
+    /// Returns the slot of this thread, if the thread had a walk.
     #[cfg(not(feature = "model-checking"))]
     pub(super) fn kept() -> Option<&'static Slot> {
         SLOT.try_with(Cell::get).ok().flatten()
@@ -183,10 +183,10 @@ mod local {
 /// A walk in progress. A version that is loaded from a link during the walk stays alive until the guard is
 /// dropped. Costs two plain stores.
 ///
-/// Walks nest; the outermost one counts. Versions that any thread unlinks during a walk may have to wait for
-/// it. So keep a walk to one read of the engine, and run no user code in it.
+/// Walks may be nested; only the outermost one counts. Versions that any thread unlinks during a walk may
+/// have to wait for it. So keep a walk to one read of the engine, and run no user code in it.
 pub(crate) struct ReadGuard {
-    /// None in a walk inside a walk.
+    /// `None` in a walk inside another walk.
     slot: Option<&'static Slot>,
     /// The marker that keeps the guard on its thread.
     thread: PhantomData<*const ()>,
@@ -200,8 +200,8 @@ impl ReadGuard {
         let state = slot.own_state();
         let outermost = state.is_multiple_of(2);
         if outermost {
-            // Release: a thread that sees the begin of this walk knows that the reads of the walk before it
-            // are done.
+            // Release: a thread that sees the beginning of this walk knows that the reads of the previous
+            // walk are done.
             slot.state.store(state + 1, Ordering::Release);
             barrier::light(slot.asymmetric);
         }
@@ -230,20 +230,20 @@ pub(super) struct Ongoing {
 }
 
 impl Ongoing {
-    /// True if that walk has ended since. Its reads are done then.
+    /// True if that walk has ended by now. Then its reads are done.
     pub(super) fn has_ended(&self) -> bool {
         self.slot.state.load(Ordering::Acquire) != self.state
     }
 }
 
-/// Returns the walks in progress. After a [`barrier::heavy`], any other walk sees every store before that
-/// barrier.
+/// Returns the walks in progress. After a [`barrier::heavy`], all other walks see every store that was made
+/// before that barrier.
 pub(super) fn ongoing() -> Vec<Ongoing> {
     let seen = SLOTS.iter().map(|slot| Ongoing { slot, state: slot.state.load(Ordering::Acquire) });
     seen.filter(|walk| walk.state % 2 == 1).collect()
 }
 
-/// Returns how many slots there are.
+/// Returns the number of slots.
 #[cfg(all(test, not(feature = "model-checking")))]
 pub(super) fn slots() -> usize {
     SLOTS.iter().count()

@@ -1,4 +1,4 @@
-//! Versions that were unlinked and wait for the end of walks.
+//! Unlinked versions that wait until walks end.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,58 +12,59 @@ use super::chain::{Unlinked, Version};
 use super::read_guard::Ongoing;
 use super::{barrier, read_guard};
 
-/// Independent parts. A thread takes the first whose lock is free.
+/// Number of independent shards. A thread takes the first shard whose lock is free.
 const SHARDS: usize = 4;
-/// Most versions, and below most bytes, that a part holds before it frees them. The barrier costs
-/// microseconds. Memory that is freed late is cold when it is used again.
+/// The most versions that a shard holds before it frees them; below, the most bytes. The barrier costs
+/// microseconds. But memory that is freed late has left the caches when it is used again.
 const MOST: usize = if cfg!(feature = "model-checking") { 1 } else { 128 };
 const MOST_BYTES: usize = 2 << 20;
 
 /// The unlinked versions of a store that wait for walks to end. Dropping it frees them.
 ///
-/// If no walk goes on, at most 128 versions and about 2 MiB wait in each of its parts.
+/// If no walk is in progress, at most 128 versions and about 2 MiB wait in each shard.
 #[derive(Default)]
 pub struct RetireList {
     shards: [Padded; SHARDS],
-    /// The account that the versions were charged to.
+    /// The account to which the versions were charged.
     account: Arc<Account>,
     #[cfg(feature = "model-checking")]
     buried: Mutex<Vec<Arc<Version>>>,
 }
 
-/// A part on cache lines of its own.
+/// A shard on cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
 struct Padded(Mutex<Shard>);
 
 #[derive(Default)]
 struct Shard {
-    /// Versions that are not behind a barrier yet.
+    /// Versions after which no barrier has run yet.
     fresh: Vec<Unlinked>,
     fresh_bytes: usize,
-    /// Versions behind a barrier, oldest batch first. If a batch waits for a walk, so do all later ones.
+    /// Versions after which a barrier has run, oldest batch first. If a batch waits for a walk, all later
+    /// batches wait too.
     waiting: VecDeque<Batch>,
 }
 
-/// Versions that were unlinked before a barrier, and the walks that were going on after it.
+/// Versions that were unlinked before a barrier, and the walks that were in progress after it.
 struct Batch {
     versions: Vec<Unlinked>,
     walks: Vec<Ongoing>,
 }
 
-/// The size of the versions that wait in a retire list.
+/// The number and the bytes of the versions that wait in a retire list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetireStats {
-    /// Versions.
+    /// The number of versions.
     pub versions: usize,
     /// Their bytes, themselves included.
     pub bytes: usize,
-    /// The bytes of blocks of the arena among them.
+    /// The bytes of arena blocks that are included in `bytes`.
     pub block_bytes: usize,
 }
 
 impl RetireList {
-    /// Makes an empty list. The versions that it takes were charged to `account`.
+    /// Makes an empty list. Its versions were charged to `account`.
     pub(super) fn new(account: Arc<Account>) -> RetireList {
         let mut list = RetireList::default();
         list.account = account;
@@ -83,7 +84,8 @@ impl RetireList {
         }
     }
 
-    /// Frees all versions that no current walk may stand on. Some microseconds, and O(versions waiting).
+    /// Frees all versions that no current walk may be reading. Takes some microseconds, and O(versions
+    /// waiting).
     pub fn drain(&self) {
         for shard in &self.shards {
             let ended = shard.0.lock().advance();
@@ -91,7 +93,7 @@ impl RetireList {
         }
     }
 
-    /// Returns the size of the waiting versions. O(versions waiting).
+    /// Returns the number and the bytes of the waiting versions. O(versions waiting).
     pub fn stats(&self) -> RetireStats {
         let mut stats = RetireStats::default();
         for shard in &self.shards {
@@ -110,7 +112,8 @@ impl RetireList {
         let mut charged = 0;
         for version in batches.into_iter().flat_map(|batch| batch.versions) {
             charged += version.version().charged.load(Ordering::Relaxed);
-            // SAFETY: the batch lay behind a barrier, and the walks that were going on then have ended.
+            // SAFETY: a barrier ran after the batch was unlinked, and the walks that were in progress after
+            // it have ended.
             self.let_go(unsafe { version.free() });
         }
         if charged > 0 {
@@ -124,7 +127,7 @@ impl RetireList {
     }
 
     /// Notes the end of a version, for the model checkers. Its memory stays until the model is done, so that
-    /// the checker finds a walk that still stands on it.
+    /// the checker finds a walk that still reads it.
     #[cfg(feature = "model-checking")]
     fn let_go(&self, version: Arc<Version>) {
         let mut next = Some(version);
@@ -154,7 +157,8 @@ impl Drop for RetireList {
 }
 
 impl Shard {
-    /// Puts the fresh versions behind a barrier. Takes out the batches whose walks have ended.
+    /// Runs a barrier and makes a batch of the fresh versions. Removes and returns the batches that no walk
+    /// can be reading any more.
     fn advance(&mut self) -> Vec<Batch> {
         if !self.fresh.is_empty() && barrier::heavy() {
             let versions = std::mem::take(&mut self.fresh);

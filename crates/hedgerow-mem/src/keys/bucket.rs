@@ -1,13 +1,13 @@
-//! A bucket of the index: a cache line of twelve slots, each the id and one byte of the hash of its key, its
-//! *tag*.
+//! A bucket of the index: a cache line of twelve slots. A slot has a vertex id, and one byte of the hash of
+//! its key, the *tag*.
 
 use hedgerow_core::VertexId;
 use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// Independent parts of an index, by the lowest bits of the hash.
+/// Number of independent parts of an index. The lowest bits of the hash select the part.
 pub const PARTS: usize = if cfg!(feature = "model-checking") { 1 } else { 64 };
-/// Slots of a bucket.
+/// Number of slots of a bucket.
 pub(super) const SLOTS: usize = 12;
 
 /// The hash of a key, as the index uses it.
@@ -21,7 +21,7 @@ impl Hash {
         self.0 as usize % PARTS
     }
 
-    /// Returns the tag. It is never 0, which is the tag of a free slot.
+    /// Returns the tag. It is never 0, because 0 is the tag of a free slot.
     #[inline]
     pub(super) fn tag(self) -> u8 {
         ((self.0 >> 8) as u8).max(1)
@@ -33,14 +33,14 @@ impl Hash {
     }
 }
 
-/// A cache line.
+/// A bucket: one cache line.
 #[repr(align(64))]
 pub(super) struct Bucket {
     /// The tags of the first eight slots. A free slot has the tag 0.
     tags: AtomicU64,
     /// The tags of the last four slots.
     last_tags: AtomicU32,
-    /// The number of entries that went past this bucket, because it was full.
+    /// The number of entries that are in later buckets because this bucket was full.
     passed: AtomicU32,
     pub(super) ids: [AtomicU32; SLOTS],
 }
@@ -64,11 +64,11 @@ fn tag_of(tags: u64, last: u32, slot: usize) -> u8 {
     }
 }
 
-/// The slots of one bucket whose tags agree, ascending.
+/// The slots of one bucket whose tags are equal to a given tag, ascending.
 ///
-/// One word stands for all slots, so that no branch depends on which of them agree. Such a branch is
-/// unpredictable. A processor that guessed wrong would lose the work that it had begun while it waited for a
-/// bucket from memory.
+/// One word has a bit for each slot, so that no branch depends on a single comparison. Such a branch would be
+/// unpredictable. After a wrong prediction the processor would lose the work that it began while it waited
+/// for a bucket from memory.
 #[derive(Clone, Copy)]
 pub(super) struct Alike(u32);
 
@@ -106,13 +106,13 @@ impl Bucket {
         VertexId(self.ids[slot].load(Ordering::Acquire))
     }
 
-    /// True if entries went past this bucket.
+    /// True if entries are in later buckets because this one was full.
     #[inline]
     pub(super) fn was_passed(&self) -> bool {
         self.passed.load(Ordering::Acquire) != 0
     }
 
-    /// Sets the tag of a slot. Only for the holder of the part.
+    /// Sets the tag of a slot. Only for the thread that holds the lock of the part.
     pub(super) fn set_tag(&self, slot: usize, tag: u8) {
         match slot.checked_sub(8) {
             None => {
@@ -126,7 +126,8 @@ impl Bucket {
         }
     }
 
-    /// Takes a free slot, if there is one. Only for the holder of the part.
+    /// Takes a free slot for the entry; false if there is none. Only for the thread that holds the lock of
+    /// the part.
     pub(super) fn take(&self, tag: u8, id: VertexId) -> bool {
         let slot = self.alike(0).next();
         if let Some(slot) = slot {
@@ -136,15 +137,15 @@ impl Bucket {
         slot.is_some()
     }
 
-    /// Returns the ids in the slots that are taken.
+    /// Returns the ids in the occupied slots.
     pub(super) fn taken(&self) -> impl Iterator<Item = VertexId> {
         let (tags, last) = (self.tags.load(Ordering::Relaxed), self.last_tags.load(Ordering::Relaxed));
         let taken = (0..SLOTS).filter(move |&slot| tag_of(tags, last, slot) != 0);
         taken.map(|slot| self.id(slot))
     }
 
-    /// Adds `by` to the count of entries that went past; `u32::MAX` subtracts one. Only for the holder of the
-    /// part.
+    /// Adds `by` to the count of entries that are in later buckets; `u32::MAX` subtracts one. Only for the
+    /// thread that holds the lock of the part.
     pub(super) fn pass(&self, by: u32) {
         let passed = self.passed.load(Ordering::Relaxed);
         self.passed.store(passed.wrapping_add(by), Ordering::Release);

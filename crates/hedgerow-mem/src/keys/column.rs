@@ -1,4 +1,4 @@
-//! Items by number, in memory that grows without moving and is read without locks.
+//! An array of items that grows without moving them and is read without locks.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use hedgerow_core::growing::Growing;
 
 type Page<T> = OnceLock<Box<[T]>>;
 
-/// Items by number. Those of the first page grow by doubling, so that a small graph takes little.
+/// An array of items by number. The first page grows by doubling, so that a small graph takes little memory.
 pub(super) struct Column<T, const PAGE: usize, const PAGES: usize> {
     first: Growing<T, PAGE>,
     pages: Growing<Page<T>, PAGES>,
@@ -28,7 +28,7 @@ impl<T: Default, const PAGE: usize, const PAGES: usize> Column<T, PAGE, PAGES> {
         }
     }
 
-    /// Calls `f` with place and item of each existing one among the `count` items from `first` on.
+    /// Calls `f` with number and item, for each existing item among the `count` items from `first` on.
     pub(super) fn for_each_in(&self, first: usize, count: usize, mut f: impl FnMut(usize, &T)) {
         let mut place = 0;
         while place < count {

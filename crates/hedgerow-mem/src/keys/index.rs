@@ -1,13 +1,14 @@
 //! A hash index of vertex ids: open addressing in buckets of one cache line.
 //!
 //! An entry is in the [bucket](super::bucket) that its hash selects, or in one after it. Each bucket counts
-//! the entries that went past it, so that a look-up ends at the first bucket without any. The index holds
-//! ids, not keys: a look-up compares tags, and asks its caller about the few ids whose tags agree.
+//! the entries that skipped it because it was full. A look-up ends at the first bucket that no entry skipped.
+//! The index holds ids, not keys: a look-up compares tags, and its caller checks the few ids whose tags are
+//! equal.
 //!
 //! Entries do not move. When a part has too many, its table is replaced by one a third larger, in a
-//! [`GraceCell`]. So tables are three quarters to nine tenths full. At one size the parts take steps of
-//! different lengths. From then on they grow one after another, and the whole index does not swing between
-//! the two bounds.
+//! [`GraceCell`]. So tables are three quarters to nine tenths full. At one size the parts grow by steps of
+//! different lengths. From then on they grow one after another, so that the whole index does not alternate
+//! between the two bounds.
 
 use std::sync::Arc;
 
@@ -20,17 +21,18 @@ use smallvec::SmallVec;
 use super::bucket::{Bucket, Hash, PARTS, SLOTS};
 use crate::grace::{GraceCell, ReadGuard};
 
-/// Tenths of the slots that may be taken before a table grows.
+/// The share of the slots, in tenths, that may be occupied before a table grows.
 const MOST_OF_TEN: usize = 9;
-/// Number of buckets up to which a table grows by one, or by [`STEP`].
+/// Number of buckets up to which a table grows by one bucket, or by [`STEP`].
 const SMALL: usize = 128;
-/// Buckets of a segment. Tables consist of segments, so that a table that grows uses memory that another gave
-/// back. With blocks of many sizes the allocator kept a quarter more than they took. For the
-/// alignment it also adds up to a cache line to each block.
+/// Number of buckets of a segment. Tables consist of segments, so that a table that grows reuses memory that
+/// another table freed. With blocks of many sizes the allocator took a quarter more memory. For the alignment
+/// it also adds up to a cache line to each block.
 const SEGMENT: usize = 64;
-/// The distance in entries at which `put` prefetches buckets.
+/// The distance in entries by which `put` prefetches buckets ahead.
 const AHEAD: usize = 8;
-/// Buckets whose entries move to a larger table together, so that the cache misses of their keys overlap.
+/// Number of buckets whose entries are moved to a larger table together, so that the cache misses of their
+/// keys overlap.
 const TOGETHER: usize = 8;
 /// Number of buckets from which on tables grow by multiples of this number.
 const STEP: usize = 8;
@@ -69,8 +71,8 @@ impl Table {
         self.count * size_of::<Bucket>() + size_of_val(&*self.segments)
     }
 
-    /// Returns the first result of `f` among the slots in which an entry of the hash may be and whose tag
-    /// agrees.
+    /// Returns the first result of `f` among the slots with the tag of the hash, in the buckets where an
+    /// entry of the hash may be.
     #[inline]
     pub(super) fn find<R>(&self, hash: Hash, mut f: impl FnMut(&Bucket, usize) -> Option<R>) -> Option<R> {
         let mut at = hash.bucket(self.count);
@@ -87,19 +89,19 @@ impl Table {
         None
     }
 
-    /// Adds an entry. Only for the holder of the part, who has made room.
+    /// Adds an entry. Only for the thread that holds the lock of the part and has made room.
     fn add(&self, hash: Hash, id: VertexId) {
         for bucket in self.tried(hash) {
             if bucket.take(hash.tag(), id) {
                 return;
             }
-            // A reader that looks before this store may miss the entry, which is not published yet.
+            // A reader that searches before this store may miss the entry, which is not published yet.
             bucket.pass(1);
         }
         debug_assert!(false, "a table grows before it is full");
     }
 
-    /// Removes the entry of `id`, if there is one. Only for the holder of the part.
+    /// Removes the entry of `id`, if there is one. Only for the thread that holds the lock of the part.
     fn remove(&self, hash: Hash, id: VertexId) -> bool {
         let found = self.find(hash, |bucket, slot| {
             (bucket.id(slot) == id).then(|| {
@@ -117,11 +119,11 @@ impl Table {
 #[derive(Default)]
 struct Part {
     table: GraceCell<Table>,
-    /// The number of entries. A thread that changes the part holds this lock.
+    /// The number of entries, under the lock of a thread that changes the part.
     entries: Mutex<usize>,
 }
 
-/// A hash index of vertex ids. Look-ups take no lock; changes take that of the part.
+/// A hash index of vertex ids. Look-ups take no lock; changes take the lock of the part.
 pub(super) struct Index {
     parts: Box<[Part]>,
     account: Arc<Account>,
@@ -141,14 +143,14 @@ impl Index {
         part.table.with(|table| table.find(hash, |bucket, slot| f(bucket.id(slot)))).flatten()
     }
 
-    /// Returns the table for entries of the hash, for a walk that reads several.
+    /// Returns the table for entries of the hash, for a walk that reads several entries.
     #[inline]
     pub(super) fn table<'a>(&'a self, hash: Hash, walk: &'a ReadGuard) -> Option<&'a Table> {
         self.parts[hash.part()].table.load(walk)
     }
 
-    /// Puts ids under hashes of one part. Each takes the place of the entry that `replaces` accepts, or is a
-    /// new entry. `hashes_of` calls back with the hash of each of several ids.
+    /// Adds ids under hashes of one part. A new id replaces the entry that `replaces` accepts, if there is
+    /// one. `hashes_of` calls back with the hash of each of several ids.
     pub(super) fn put<E>(
         &self,
         new: &[E],
@@ -179,9 +181,9 @@ impl Index {
         });
     }
 
-    /// Makes the table of a part large enough for `more` entries, if they would replace it several times.
-    /// Otherwise the table grows as they come: parts that grow one after another reuse each other's memory,
-    /// and the heap keeps fewer free blocks.
+    /// Makes the table of a part large enough for `more` entries, if these would make it grow several times.
+    /// Otherwise the table grows as they are added: parts that grow one after another reuse each other's
+    /// memory, and the heap keeps fewer free blocks.
     pub(super) fn reserve(
         &self,
         at: usize,
@@ -204,7 +206,8 @@ impl Index {
         }
     }
 
-    /// Makes the table of a part larger if it is too small for `entries` entries. The caller holds the part.
+    /// Makes the table of a part larger if it is too small for `entries` entries. The caller holds the lock
+    /// of the part.
     fn make_room(
         &self,
         at: usize,
@@ -238,15 +241,15 @@ impl Index {
         self.parts.iter().map(|part| *part.entries.lock()).sum()
     }
 
-    /// Returns the bytes held, without a table that was replaced and is still read.
+    /// Returns the bytes of memory, without a replaced table that is still being read.
     pub(super) fn bytes(&self) -> usize {
         let tables = self.parts.iter().filter_map(|part| part.table.with(Table::bytes));
         tables.sum::<usize>() + self.parts.len() * size_of::<Part>()
     }
 }
 
-/// Returns the number of buckets of the table after one of `count`. At one size parts take steps of different
-/// lengths, so that from then on they grow one after another.
+/// Returns the number of buckets of the table that replaces a table with `count` buckets. At one size parts
+/// take steps of different lengths, so that from then on they grow one after another.
 fn larger(count: usize, part: usize) -> usize {
     let larger = match count {
         0..STEP => return count + 1,

@@ -1,25 +1,25 @@
-//! Keys to vertex ids and back, by timestamp.
+//! The mapping between keys and vertex ids, by timestamp.
 //!
 //! A [`KeyTable`] has a row for each vertex id: its key and the span in which the key names it. So a row *is*
 //! a binding, and keys by id are an array. An [index](index) for each kind of vertices finds the newest row
-//! of a key. Older rows of the key are linked from it, as long as readers may see them. A text lies in
-//! [`texts`]; its row holds the place. The kind of an id is one more byte, if any id has another kind.
+//! of a key. It links to the older rows of the key while readers may see them. The bytes of a text are in
+//! [`texts`]; its row holds their place. The kind of an id is one more byte, if any id has another kind.
 //!
-//! A number costs 12.8 bytes for its row and about 7 in the index; a text costs its length more, rounded up
+//! A number costs 12.8 bytes for its row and about 7 in the index; a text costs also its length, rounded up
 //! to four. A look-up of a number that hits touches two cache lines, the bucket of the index and the row. For
 //! a text it also touches the lines of its bytes.
 //!
 //! # Protocol
 //! * One thread at a time changes the bindings of a key: the holder of its latch, which draws the timestamp
-//!   and changes them under it, so timestamps ascend. [`forget`](KeyTable::forget) alone comes without it,
-//!   once no reader can see the binding; the part of the index keeps it and the key's next binding apart.
+//!   and changes them under it, so timestamps ascend. Only [`forget`](KeyTable::forget) needs no latch:
+//!   no reader can see its binding any more, and the lock of the index part orders it and later bindings.
 //! * A row is bound before the index names it, and unbound after the index has dropped it: a snapshot that
-//!   sees a binding finds its row whole. A look may stand on a row that goes to another key: the key differs,
-//!   or the row's span ended before the snapshot or begins after it (I23 in `docs/design/snapshots.md`).
-//! * A link to an older row may outlive it. So it is followed only to a row of the key with an earlier birth.
-//! * A look-up asks the index of a kind, not the kinds of rows. Meanwhile the id of a row may go to a vertex
-//!   of another kind with an equal key. A look-up of the newest state takes that row for its own. For a
-//!   snapshot the row shows a span that begins after it.
+//!   sees a binding finds its row whole. A look-up may read a row that another key got meanwhile: the keys
+//!   differ, or the row's span excludes the snapshot (I23 in `docs/design/snapshots.md`).
+//! * A link to an older row may outlive it: readers follow it only to a row of the key with an earlier birth.
+//! * A look-up reads the index of a kind, not the kinds of rows. Meanwhile the id of a row may be reused for
+//!   a vertex of another kind with an equal key. A look-up of the newest state then returns that row. For a
+//!   snapshot, the span of the row begins too late.
 //! * Look-ups take no lock and wait for no thread. A look-up of the newest state, which no snapshot protects,
 //!   may be wrong; committers repeat it with the latches held (invariant I4).
 
@@ -48,7 +48,7 @@ use index::Index;
 use rows::{Rows, Span};
 use texts::{Place, Texts};
 
-/// A seed per table: no user can choose keys that meet in one bucket. Model checkers need the same steps.
+/// A hasher with a seed per table: no user can choose keys that collide. Model checkers need a fixed seed.
 #[cfg(not(feature = "model-checking"))]
 type Hasher = foldhash::quality::RandomState;
 #[cfg(feature = "model-checking")]
@@ -63,7 +63,7 @@ struct Kind {
 /// The keys of the vertices of one graph.
 pub struct KeyTable {
     default: Kind,
-    /// The kinds after the default one.
+    /// All kinds but the default one.
     others: Growing<OnceLock<Box<Kind>>, 256>,
     rows: Rows,
     texts: Texts,
@@ -91,19 +91,19 @@ struct NewEntry<'k> {
 }
 
 impl NewEntry<'_> {
-    /// Returns the kind, and the part of its index.
+    /// Returns the kind, and the number of the index part.
     fn place(&self) -> (KindId, usize) {
         (self.kind, self.hash.part())
     }
 }
 
 impl KeyTable {
-    /// Makes a table without keys; those of the default kind are texts if `is_text`. It has its own account.
+    /// Makes a table with an account of its own. Keys of the default kind are texts if `is_text`.
     pub fn new(is_text: bool) -> KeyTable {
         KeyTable::charging(is_text, Arc::default())
     }
 
-    /// Like [`new`](Self::new), but charges the bytes that it holds to `account`.
+    /// Like [`new`](Self::new), but charges its memory to `account`.
     pub fn charging(is_text: bool, account: Arc<Account>) -> KeyTable {
         KeyTable {
             default: Kind::new(is_text, &account),
@@ -115,7 +115,7 @@ impl KeyTable {
         }
     }
 
-    /// Adds a kind of vertices, whose keys are texts if `is_text`, else numbers. Keeps an existing kind.
+    /// Adds a kind of vertices, whose keys are texts if `is_text`, else numbers. Leaves an existing kind.
     pub fn add_kind(&self, kind: KindId, is_text: bool) {
         if let Some(at) = usize::from(kind.0).checked_sub(1) {
             let cell = self.others.get_or_create(at, |bytes| self.account.charge(Purpose::Keys, bytes));
@@ -136,7 +136,7 @@ impl KeyTable {
         [&self.default].into_iter().chain(others.filter_map(OnceLock::get).map(Box::as_ref))
     }
 
-    /// Returns the kind of the vertex that the id is bound to, or was last. Like [`key_of`](Self::key_of).
+    /// Returns the kind of the vertex to which the id is or was last bound. Like [`key_of`](Self::key_of).
     #[inline]
     pub fn kind_of(&self, id: VertexId) -> KindId {
         self.rows.kind(id)
@@ -181,7 +181,7 @@ impl KeyTable {
         self.rows.kind(id) == key.kind() || faults::is_on(PlantedFault::KindsNotCompared)
     }
 
-    /// True if the key of a row is this one, without regard to its kind.
+    /// True if a row's word represents `key`, without regard to its kind.
     #[inline]
     fn is(&self, word: u64, key: VertexKeyRef<'_>) -> bool {
         match key {
@@ -206,7 +206,7 @@ impl KeyTable {
         })
     }
 
-    /// Returns the vertex that `key` names for a snapshot at `t`. O(1), and O(bindings since `t`).
+    /// Returns the vertex that `key` names for a snapshot at `t`. O(1), and O(its later bindings).
     #[inline]
     pub fn at(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
         let (kind, hash) = self.sought(key)?;
@@ -216,7 +216,7 @@ impl KeyTable {
         }
     }
 
-    /// Like [`at`](Self::at), but for a first entry of another key, or a binding that does not cover `t`.
+    /// Like [`at`](Self::at), also if the first entry has another key, or a binding that does not cover `t`.
     #[cold]
     #[inline(never)]
     fn at_in_general(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
@@ -224,10 +224,10 @@ impl KeyTable {
         self.at_hashed(&kind.index, hash, key, t)
     }
 
-    /// Returns the kind and the hash of a key, to look it up; `None` if the kind has no keys of its type.
+    /// Returns the kind and the hash of a key for a look-up; `None` if the kind has keys of the other type.
     #[inline]
     fn sought(&self, key: VertexKeyRef<'_>) -> Option<(&Kind, Hash)> {
-        // The number in a row must not be taken for the place of a text.
+        // A number in a row must not be used as the place of a text.
         let kind = self.kind(key.kind()).filter(|kind| kind.is_text == is_text(key))?;
         Some((kind, self.hash(key)))
     }
@@ -243,14 +243,14 @@ impl KeyTable {
         (t < span.died).then_some(id)
     }
 
-    /// Returns when the key was last bound or unbound; `None` if never, or too long ago for any reader.
+    /// Returns when the key was last bound or unbound; `None` if never, or if no reader can see that.
     pub fn changed(&self, key: VertexKeyRef<'_>) -> Option<Timestamp> {
         let (kind, hash) = self.sought(key)?;
         let (_, span) = self.newest(&kind.index, hash, key)?;
         Some(if span.died == Timestamp::INFINITY { span.born } else { span.died })
     }
 
-    /// Returns the key of an id. A snapshot that is being read must see its vertex.
+    /// Returns the key of an id. The caller reads a snapshot in which the vertex exists.
     pub fn key_of(&self, id: VertexId) -> VertexKey {
         let (of, word) = (self.rows.kind(id), self.rows.key(id));
         let is_text = self.kind(of).is_some_and(|kind| kind.is_text);
@@ -259,7 +259,7 @@ impl KeyTable {
         if of == KindId::DEFAULT { key } else { key.with_kind(of) }
     }
 
-    /// Calls `f` with the number of each id in a snapshot at `t`, in a graph of one kind of numbers. O(ids).
+    /// Calls `f` with the key of each id in a snapshot at `t`, if all keys of the graph are numbers. O(ids).
     ///
     /// # Errors
     /// The first id without a vertex in that snapshot.
@@ -268,7 +268,7 @@ impl KeyTable {
         self.rows.each_at(ids, t, f)
     }
 
-    /// Adds the text of each id in a snapshot at `t`, in a graph of one kind of texts. O(ids, and bytes).
+    /// Adds the key of each id in a snapshot at `t`, if all keys of the graph are texts. O(ids, and bytes).
     ///
     /// # Errors
     /// The first id without a vertex in that snapshot.
@@ -295,7 +295,7 @@ impl KeyTable {
 
     /// Binds `key` to `id` as of `ts`; `oldest` is the oldest timestamp that readers can see, now or later.
     /// Only for the holder of the key's latch. No reader may see another binding of the id, and the kind has
-    /// been [added](Self::add_kind). O(1), and now and then O(keys / 64).
+    /// been [added](Self::add_kind). O(1), and O(keys / 64) for a few calls.
     pub fn bind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp, oldest: Timestamp) {
         self.bind_all([(key, id)], ts, oldest);
     }
@@ -330,7 +330,7 @@ impl KeyTable {
         }
     }
 
-    /// Makes room in one part for its share of `keys` keys of a kind that come one after the other, so that
+    /// Makes room in one index part for its share of `keys` keys of a kind that are added one by one, so that
     /// its table is replaced once. Parts are numbered from 0 to [`PARTS`]. O(keys of the part).
     pub fn reserve(&self, kind: KindId, part: usize, keys: usize) {
         if let Some(kind) = self.kind(kind) {
@@ -351,7 +351,7 @@ impl KeyTable {
         let Some(kind) = entries.first().and_then(|entry| self.kind(entry.kind)) else { return };
         let replaces = |entry: &NewEntry<'_>, other: VertexId| {
             let found = self.rows.get(other).filter(|(word, _)| self.is(*word, entry.key));
-            // Before the index names the new row: a reader that finds the new row may need the older one.
+            // Before the index names the new row: a reader of the new row may need the older one.
             if found.is_some_and(|(_, span)| span.died > oldest) {
                 self.rows.set_older(entry.id, other);
             }
@@ -365,7 +365,7 @@ impl KeyTable {
         self.rows.end(id, ts);
     }
 
-    /// Drops the binding of an id before the id is reused, if it has ended; no reader may see it any more.
+    /// Removes an ended binding of an id before the id is reused. No reader may see the binding any more.
     pub fn forget(&self, id: VertexId) {
         if self.rows.span(id).is_none_or(|span| span.died == Timestamp::INFINITY) {
             return;
@@ -384,12 +384,12 @@ impl KeyTable {
         self.kinds().map(|kind| kind.index.len()).sum()
     }
 
-    /// True if there is none.
+    /// True if no such key exists.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the bytes held. O(ids / 9,920), and O(removed ids / 512).
+    /// Returns the bytes of memory. O(ids / 9,920), and O(removed ids / 512).
     pub fn bytes(&self) -> usize {
         let kinds: usize = self.kinds().map(|kind| kind.index.bytes()).sum();
         self.rows.bytes() + kinds + self.texts.bytes() + self.others.bytes()

@@ -10,31 +10,31 @@ use hedgerow_core::{KindId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestam
 
 use super::column::Column;
 
-/// Rows of a cache line.
+/// Number of rows of a cache line.
 const IN_LINE: usize = 5;
-/// Lines of a page of rows. With their alignment they fit 128 KiB, of which allocators lose little; smaller
-/// blocks of such an even size leave an eighth of their pages unused. The first page has as many after it
-/// doubled some times.
+/// Number of lines of a page of rows. With their alignment they fit 128 KiB, so that allocators waste little;
+/// smaller blocks of a power of two waste an eighth of their memory pages. The first page reaches this number
+/// by doubling.
 const LINES: usize = if cfg!(feature = "model-checking") { 1 } else { 31 << 6 };
-/// The distance in ids at which reads of many rows prefetch.
+/// The distance in ids by which reads of many rows prefetch ahead.
 const AHEAD: usize = 12;
-/// Ids of a page of kinds.
+/// Number of ids of a page of kinds.
 const KINDS: usize = if cfg!(feature = "model-checking") { 2 } else { 1 << 13 };
-/// Ids of a page of `past` or `far`, which few rows need.
+/// Number of ids of a page of `past` or `far`, which few rows need.
 const PASTS: usize = if cfg!(feature = "model-checking") { 2 } else { 1 << 9 };
 /// Number of vertex ids.
 const IDS: usize = 1 << 32;
-/// The stamp of an id that the table knows nothing about: segments may hold a binding.
+/// The stamp of an id about which the table knows nothing: segments may hold a binding.
 const UNKNOWN: u32 = u32::MAX;
-/// The stamp of an id that is known to have no binding, whatever segments hold.
+/// The stamp of an id that is known to have no binding, also if segments hold one.
 const UNBOUND: u32 = u32::MAX - 1;
-/// The bit of a stamp of a binding that has ended.
+/// The bit that is set in the stamp of a binding that has ended.
 const ENDED: u32 = 1 << 31;
-/// The stamp of a timestamp with other high bits than its line. The timestamp is in a column of its own.
+/// The stamp of a timestamp whose high bits differ from the line's. The timestamp is in a separate column.
 const FAR: u32 = ENDED - 3;
-/// Bits of a timestamp in a stamp.
+/// Number of bits of a timestamp that a stamp holds.
 const LOW_BITS: u32 = if cfg!(feature = "model-checking") { 1 } else { 31 };
-/// The high bits of a line that has none yet.
+/// The value of `high` in a line whose high bits are not set yet.
 const UNSET: u32 = u32::MAX;
 /// The mark for "no older binding".
 const NO_ID: u32 = u32::MAX;
@@ -44,14 +44,14 @@ const NO_ID: u32 = u32::MAX;
 struct Line {
     /// Numbers, or the places of texts.
     keys: [AtomicU64; IN_LINE],
-    /// The low bits of the begin, or [`FAR`], and [`ENDED`] if the binding has ended. Or [`UNBOUND`] or
-    /// [`UNKNOWN`].
+    /// [`UNBOUND`], [`UNKNOWN`], or the low bits of the begin timestamp (or [`FAR`]), with [`ENDED`] if the
+    /// binding has ended.
     stamps: [AtomicU32; IN_LINE],
-    /// The high bits of the timestamps: those of the first binding in the line. Once set they never change.
+    /// The high bits of the timestamps, set by the first binding in the line. Once set they never change.
     high: AtomicU32,
 }
 
-/// The row of an id: its line, and its place there.
+/// The row of an id: its line, and its position in the line.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a>(&'a Line, usize);
 
@@ -59,7 +59,7 @@ pub(super) struct Row<'a>(&'a Line, usize);
 struct Past {
     /// The end timestamp of the binding.
     died: AtomicU64,
-    /// The id that the key was bound to before.
+    /// The id to which the key was bound before.
     older: AtomicU32,
 }
 
@@ -67,17 +67,17 @@ struct Past {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) born: Timestamp,
-    /// Infinite while the binding goes on.
+    /// The timestamp at which the binding ended; infinite while the binding is valid.
     pub(super) died: Timestamp,
 }
 
-/// The rows by vertex id. They grow without moving and are read without locks. Among ids that are far apart
-/// each costs a page.
+/// The rows by vertex id. They grow without moving and are read without locks. If ids are far apart, each
+/// needs a page.
 pub(super) struct Rows {
     account: Arc<Account>,
     lines: Column<Line, LINES, { IDS / IN_LINE / LINES + 1 }>,
     past: Column<Past, PASTS, { IDS / PASTS }>,
-    /// The begins of bindings whose stamps are [`FAR`]. Only pages with such a binding exist.
+    /// The begin timestamps of bindings whose stamps are [`FAR`]. Only pages with such a binding exist.
     far: Column<AtomicU64, PASTS, { IDS / PASTS }>,
     /// The kinds of the vertices. Only pages with a vertex that is not of the default kind exist.
     kinds: Column<AtomicU8, KINDS, { IDS / KINDS }>,
@@ -110,11 +110,11 @@ impl<'a> Row<'a> {
         &self.0.stamps[self.1]
     }
 
-    /// Returns the begin of the binding with this stamp, if the stamp holds it.
+    /// Returns the begin timestamp of the binding with this stamp, if the stamp holds it.
     #[inline]
     fn born(self, stamp: u32) -> Option<Timestamp> {
         let low = stamp & !ENDED;
-        // Set before the first stamp of the line, and never again.
+        // `high` was set before the first stamp of the line, and never changes again.
         let high = self.0.high.load(Ordering::Relaxed);
         (low != FAR).then_some(Timestamp(u64::from(high) << LOW_BITS | u64::from(low)))
     }
@@ -125,14 +125,14 @@ impl<'a> Row<'a> {
         simd::prefetch(self.0);
     }
 
-    /// Returns the key without regard to the binding.
+    /// Returns the key, also if its binding has ended.
     #[inline]
     pub(super) fn key_now(self) -> u64 {
         self.key().load(Ordering::Acquire)
     }
 
-    /// Returns the key that the id is bound to at `t` and on. `None` also if the row alone does not tell. A
-    /// stamp without a binding has the [`ENDED`] bit.
+    /// Returns the key to which the id is bound from `t` or earlier until now. `None` also if more than the
+    /// row is needed to decide. A stamp without a binding has the [`ENDED`] bit.
     #[inline]
     pub(super) fn key_at(self, t: Timestamp) -> Option<u64> {
         let (key, stamp) = (self.key().load(Ordering::Acquire), self.stamp().load(Ordering::Acquire));
@@ -140,8 +140,8 @@ impl<'a> Row<'a> {
         (born <= t).then_some(key)
     }
 
-    /// Returns the stamp of a binding, if it can hold the begin. The first binding of a line sets its high
-    /// bits.
+    /// Returns the stamp of a binding, if a stamp can hold the begin timestamp. The first binding of a line
+    /// sets its high bits.
     fn stamp_of(self, born: Timestamp) -> Option<u32> {
         let (high, low) = ((born.0 >> LOW_BITS) as u32, (born.0 & ((1 << LOW_BITS) - 1)) as u32);
         let set = self.0.high.compare_exchange(UNSET, high, Ordering::Relaxed, Ordering::Relaxed);
@@ -162,7 +162,7 @@ impl Rows {
         }
     }
 
-    /// Returns the row of an id, if its line was made.
+    /// Returns the row of an id, if its line exists.
     #[inline]
     pub(super) fn row(&self, id: VertexId) -> Option<Row<'_>> {
         let line = self.lines.get(id.index() / IN_LINE)?;
@@ -180,20 +180,20 @@ impl Rows {
         self.row(id).into_iter().for_each(Row::prefetch);
     }
 
-    /// Returns the key that `id` is bound to, or was last. Zero if it never was.
+    /// Returns the key to which `id` is bound, or was bound last. Zero if it never was bound.
     #[inline]
     pub(super) fn key(&self, id: VertexId) -> u64 {
         self.row(id).map_or(0, |row| row.key().load(Ordering::Acquire))
     }
 
-    /// Returns the kind of the vertex that `id` is bound to, or was last.
+    /// Returns the kind of the vertex to which `id` is bound, or was bound last.
     #[inline]
     pub(super) fn kind(&self, id: VertexId) -> KindId {
         self.kinds.get(id.index()).map_or(KindId::DEFAULT, |kind| KindId(kind.load(Ordering::Acquire)))
     }
 
-    /// Calls `f` with each kind that some of these vertices of a subgraph have, and with the vertices that
-    /// have it. The kinds are those of [`kind`](Self::kind).
+    /// Groups these vertices of a subgraph by kind: calls `f` with each kind and its vertices. The kinds are
+    /// those that [`kind`](Self::kind) returns.
     pub(super) fn kinds_of(&self, subgraph: SubgraphId, vertices: u64, mut f: impl FnMut(KindId, u64)) {
         let first = subgraph.vertex(LocalVertex(0)).index();
         let mut kinds = [KindId::DEFAULT.0; SUBGRAPH_VERTICES];
@@ -210,7 +210,7 @@ impl Rows {
         }
     }
 
-    /// Returns the span of the binding of `id`. `None` if it has none that a reader may see.
+    /// Returns the span of the binding of `id`. `None` if no reader may see a binding of it.
     #[inline]
     pub(super) fn span(&self, id: VertexId) -> Option<Span> {
         self.get(id).map(|(_, span)| span)
@@ -235,7 +235,7 @@ impl Rows {
                     }
                 }
             }
-            // The binding may have ended since the first load, and a reader may still see it. Such a reader
+            // The binding may have ended after the first load, and a reader may still see it. Such a reader
             // cannot see a later binding of the id.
             if stamp & ENDED != 0 || row.stamp().load(Ordering::Acquire) != stamp | ENDED {
                 return None;
@@ -243,7 +243,7 @@ impl Rows {
         }
     }
 
-    /// Returns the span of a binding if its stamp alone does not hold it.
+    /// Returns the span of a binding if more than its stamp is needed.
     #[cold]
     #[inline(never)]
     fn past_span(&self, id: VertexId, row: Row<'_>, stamp: u32, born: Option<Timestamp>) -> Option<Span> {
@@ -256,17 +256,17 @@ impl Rows {
             0 => Timestamp::INFINITY,
             _ => Timestamp(self.past(id)?.died.load(Ordering::Acquire)),
         };
-        // A later binding of the id may have ended meanwhile, and this may be its end. Then no reader can see
-        // this binding.
+        // A later binding of the id may have ended meanwhile, and `died` may be the end of that one. Then no
+        // reader can see this binding.
         let same = row.stamp().load(Ordering::Acquire) == stamp && (born.is_some() || far() == Some(since));
         same.then_some(Span { born: since, died })
     }
 
-    /// Calls `f` with the key of each id, which must be bound at `t`. Consecutive ids of one line share its
-    /// look-up.
+    /// Calls `f` with the key of each id, which must be bound at `t`. Consecutive ids of one line share one
+    /// look-up of it.
     ///
     /// # Errors
-    /// The first id that is not bound. `f` had the keys of the ids before it.
+    /// The first id that is not bound. `f` was called for the ids before it.
     pub(super) fn each_at(
         &self,
         ids: &[VertexId],
@@ -297,7 +297,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Returns the id that the key of `id` was bound to before, if readers could see that binding when `id`
+    /// Returns the id to which the key of `id` was bound before, if readers could see that binding when `id`
     /// was bound.
     #[inline]
     pub(super) fn older(&self, id: VertexId) -> Option<VertexId> {
@@ -305,7 +305,7 @@ impl Rows {
         (older != NO_ID).then_some(VertexId(older))
     }
 
-    /// Binds an id that is unbound. Replay refuses a hostile log that binds an id twice.
+    /// Binds an id that is unbound. Only a hostile log binds an id twice, and replay refuses it.
     pub(super) fn bind(&self, id: VertexId, kind: KindId, key: u64, born: Timestamp) {
         if let Some(past) = self.past(id) {
             past.older.store(NO_ID, Ordering::Relaxed);
@@ -324,7 +324,7 @@ impl Rows {
         row.stamp().store(stamp, Ordering::Release);
     }
 
-    /// Sets the id that the key was bound to before.
+    /// Sets the id to which the key was bound before.
     pub(super) fn set_older(&self, id: VertexId, older: VertexId) {
         self.past.get_or_create(id.index(), &self.account).older.store(older.0, Ordering::Release);
     }
@@ -345,7 +345,7 @@ impl Rows {
         (stamp < UNBOUND).then(|| row.key().load(Ordering::Relaxed))
     }
 
-    /// True if the table knows the key of `id`, or that it has none. Once true, it stays true.
+    /// True if the table knows the key of `id`, or knows that `id` has none. Once true, it stays true.
     #[inline]
     pub(super) fn is_known(&self, id: VertexId) -> bool {
         self.row(id).is_some_and(|row| row.stamp().load(Ordering::Acquire) != UNKNOWN)
@@ -358,7 +358,7 @@ impl Rows {
         _ = stamp.compare_exchange(UNKNOWN, UNBOUND, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// Returns the bytes held, with those of ids without a binding.
+    /// Returns the bytes of memory, with the rows of ids without a binding.
     pub(super) fn bytes(&self) -> usize {
         self.lines.bytes() + self.far.bytes() + self.past.bytes() + self.kinds.bytes()
     }

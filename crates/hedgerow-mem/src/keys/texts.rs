@@ -1,4 +1,4 @@
-//! The bytes of keys that are texts, in chunks that never move.
+//! The bytes of text keys, in chunks that never move.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -9,16 +9,16 @@ use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU32, Mutex, Ordering};
 use smallvec::SmallVec;
 
-/// Words of a chunk: the longest key fits in one.
+/// Number of words of a chunk: the longest key fits in one.
 const CHUNK: usize = if cfg!(feature = "model-checking") { 64 } else { 1 << 14 };
 const CHUNKS: usize = 1 << 24;
-/// Bits of the length in a place.
+/// Number of bits of the length in a [`Place`].
 const LENGTH_BITS: u32 = 17;
 const _: () = assert!(hedgerow_core::key::MAX_KEY_BYTES < 1 << LENGTH_BITS);
 const _: () = assert!(cfg!(feature = "model-checking") || hedgerow_core::key::MAX_KEY_BYTES <= CHUNK * 4);
 
-/// Texts in words of four bytes. A thread that has a [`Place`] reads without locks. A text may be freed and
-/// overwritten meanwhile, so that thread has to verify the bytes that it read.
+/// Texts in words of four bytes. A thread that has a [`Place`] reads without locks. The text may be freed and
+/// overwritten meanwhile, so the thread must verify the bytes that it read.
 pub(super) struct Texts {
     chunks: Growing<OnceLock<Box<[AtomicU32]>>, CHUNKS>,
     space: Mutex<Space>,
@@ -30,7 +30,7 @@ pub(super) struct Texts {
 struct Space {
     /// The first word behind all texts.
     end: u64,
-    /// The words of freed texts, by the length of the text in words.
+    /// The first words of freed texts, by the length of the text in words.
     freed: BTreeMap<u32, Vec<u64>>,
 }
 
@@ -73,7 +73,7 @@ impl Texts {
         words.get(from..from + place.words()).unwrap_or(&[])
     }
 
-    /// Keeps a text of at most 64 KiB. O(length).
+    /// Stores a text of at most 64 KiB. O(length).
     pub(super) fn add(&self, text: &str) -> Place {
         let words = text.len().div_ceil(4);
         let first = self.space.lock().take(words);
@@ -120,7 +120,7 @@ impl Texts {
             && last.iter().all(|cell| cell.load(Ordering::Relaxed) == word(rest))
     }
 
-    /// Returns the bytes of the text, on the heap if there are more than 64.
+    /// Returns the bytes of the text, on the heap if it has more than 64 bytes.
     pub(super) fn read(&self, place: Place) -> SmallVec<[u8; 64]> {
         let words = self.stretch(place);
         let mut bytes = SmallVec::with_capacity(words.len() * 4);
@@ -131,7 +131,7 @@ impl Texts {
         bytes
     }
 
-    /// Returns the bytes held.
+    /// Returns the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         let made = self.chunks.chunks().flat_map(|(_, chunks)| chunks).filter_map(OnceLock::get);
         self.chunks.bytes() + made.map(|chunk| size_of_val(&**chunk)).sum::<usize>()

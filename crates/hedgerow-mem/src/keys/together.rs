@@ -1,8 +1,7 @@
 //! Look-ups of several keys at once, whose cache misses overlap.
 //!
-//! This module uses loops, not closures over arrays: the compiler makes a call for each key of those. Its
-//! functions are not inlined: their callers serve graphs without keys too, and would carry the registers and
-//! the stack.
+//! This module uses loops: for closures over arrays the compiler makes a call per key. Its functions are not
+//! inlined, because their callers also serve graphs without keys and would need more registers and stack.
 
 use hedgerow_core::{Timestamp, VertexId, VertexKeyRef, simd};
 
@@ -13,23 +12,22 @@ use super::texts::Place;
 use super::{KeyTable, is_text};
 use crate::grace::ReadGuard;
 
-/// The moment at which a look-up tells its caller which vertex a key probably names. The data of that vertex
-/// may be two cache misses away.
+/// The moment at which a look-up reports to its caller the vertex that a key probably names. The data of that
+/// vertex may be two cache misses away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// The row of the vertex is being loaded.
     RowSought,
-    /// The row is in the cache, and so probably is the data that the caller began to load at the moment
-    /// before.
+    /// The row is in the cache. Data that the caller began to load at `RowSought` is probably there too.
     RowHere,
 }
 
-/// The first entry whose tag agrees with that of a key: the vertex, and its row.
+/// The first index entry with the tag of a key: the vertex, and its row.
 type Likely<'a> = Option<(VertexId, Row<'a>)>;
 
 impl KeyTable {
-    /// Like [`at`](Self::at), but for several keys. Meanwhile it calls `likely` with the place of a key and
-    /// the vertex that it probably names, so that the caller can prefetch the data of that vertex.
+    /// Like [`at`](Self::at), but for several keys. Meanwhile it calls `likely` with the position of a key
+    /// and the vertex that it probably names, so that the caller can prefetch the data of that vertex.
     #[inline(never)]
     pub fn at_all<const N: usize>(
         &self,
@@ -38,7 +36,7 @@ impl KeyTable {
         likely: impl FnMut(Moment, usize, VertexId),
     ) -> [Option<VertexId>; N] {
         let mut found = [None; N];
-        // Under the model checkers loads ahead would only be more interleavings.
+        // Under the model checkers prefetches would only add interleavings.
         if cfg!(feature = "model-checking") {
             for (found, key) in found.iter_mut().zip(keys) {
                 *found = self.at(key, t);
@@ -56,10 +54,10 @@ impl KeyTable {
         found
     }
 
-    /// Returns the vertices that the keys probably name now: those of the first entries whose tags agree. The
-    /// caller checks, with their latches held, that they exist and [carry](Self::carries) the keys.
-    /// `None` if one of the keys has no such entry. Prefetches the data for that check. `likely` is called as
-    /// in [`at_all`](Self::at_all).
+    /// Returns the vertices that the keys probably name now: the vertices of the first entries with equal
+    /// tags. The caller latches these vertices, then checks that they exist and [carry](Self::carries) the
+    /// keys. `None` if a key has no such entry. Prefetches the data for that check. `likely` is called as in
+    /// [`at_all`](Self::at_all).
     #[inline(never)]
     pub fn guess<const N: usize>(
         &self,
@@ -74,7 +72,7 @@ impl KeyTable {
         Some(ids)
     }
 
-    /// Returns the first entry whose tag agrees. Prefetches nothing.
+    /// Returns the first entry with the tag of the hash. Prefetches nothing.
     #[inline]
     pub(super) fn first_likely(&self, index: &Index, hash: Hash) -> Likely<'_> {
         let walk = ReadGuard::begin();
@@ -83,8 +81,8 @@ impl KeyTable {
         Some((id, self.rows.row(id)?))
     }
 
-    /// True if a row is bound to the key at `t` and on. A key names one vertex at a time, so then it names
-    /// that of the row. Only for a row that the index of the key's kind named.
+    /// True if a row has been bound to the key from `t` or earlier until now. A key names one vertex at a
+    /// time, so the key then names the row's vertex. Only for a row that the index of the key's kind named.
     #[inline]
     pub(super) fn covers(&self, row: Row<'_>, key: VertexKeyRef<'_>, t: Timestamp) -> bool {
         row.key_at(t).is_some_and(|word| self.is(word, key))
@@ -137,7 +135,7 @@ impl KeyTable {
     }
 }
 
-/// Returns the first entry of the hash whose tag agrees; `bucket` is the first bucket of the hash.
+/// Returns the first entry with the tag of the hash; `bucket` is the first bucket of the hash.
 #[inline]
 fn first_in(table: &Table, bucket: &Bucket, hash: Hash) -> Option<VertexId> {
     match bucket.alike(hash.tag()).next() {

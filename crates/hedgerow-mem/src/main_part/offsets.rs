@@ -1,15 +1,14 @@
-//! The begins of the lists of a main part.
+//! The offsets of the lists of a main part.
 
 use std::ops::Range;
 
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, simd};
 
-/// The begin of each of 64 lists, and the end of the last.
+/// The index at which each of 64 lists begins, and the end of the last list.
 pub type Offsets = [u32; SUBGRAPH_VERTICES + 1];
 
-/// [`Offsets`] in half the bytes, as long as they fit: in a sparse graph there are as many offsets as edges.
-/// A subgraph with too many edges for 16 bits keeps them in a block of their own, so that others need no room
-/// for them.
+/// [`Offsets`] in 16 bits each, if they fit: a sparse graph has as many offsets as edges. Offsets that need
+/// more bits are in a separate allocation, so that other subgraphs need no room for them.
 #[derive(Clone, Debug)]
 pub(crate) enum Packed {
     Short([u16; SUBGRAPH_VERTICES + 1]),
@@ -73,7 +72,7 @@ impl Packed {
         simd::prefetch((&raw const *self).cast::<u16>().wrapping_add(local.index() + 1));
     }
 
-    /// Returns the bytes of a block of their own.
+    /// Returns the bytes of the separate allocation.
     pub(super) fn outside_bytes(&self) -> usize {
         if matches!(self, Packed::Long(_)) { size_of::<Offsets>() } else { 0 }
     }

@@ -9,17 +9,18 @@ use crate::arena::{Arena, Builder as Array};
 use crate::items::Extra;
 use crate::main_part::{Main, Offsets};
 
-/// The number of elements that a search looks at first. Changes are close to each other, so that it often
-/// ends there.
+/// The number of elements that a search reads first. Changes are close to each other, so that the search
+/// often ends there.
 const PIECE: usize = 16;
 
-/// Returns how many elements of `list` in the range, which ascends, are less than `dst`.
+/// Returns how many elements of `list[range]` are less than `dst`. The elements in the range must be
+/// ascending.
 #[inline]
 fn smaller(list: &[VertexId], range: std::ops::Range<usize>, dst: VertexId) -> usize {
     let Some(piece) = list[range.clone()].first_chunk::<PIECE>() else {
         return list[range].partition_point(|&x| x < dst);
     };
-    // All of these elements at once: no branch to predict.
+    // Compares all of these elements: no branch to predict.
     let count = piece.iter().map(|&x| u32::from(x < dst)).sum::<u32>() as usize;
     if count < PIECE {
         return count;
@@ -31,25 +32,25 @@ fn smaller(list: &[VertexId], range: std::ops::Range<usize>, dst: VertexId) -> u
     from + list[range.start + from..range.end.min(range.start + upto)].partition_point(|&x| x < dst)
 }
 
-/// The attributes that some edges have.
+/// Flags for the attributes that some edges have.
 #[derive(Clone, Copy)]
 pub(super) struct Kinds {
     pub(super) ranks: bool,
     pub(super) rows: bool,
 }
 
-/// A main part that is being written: an old one with changes, which come sorted by vertex, destination and
-/// rank.
+/// A main part that is being written: a copy of an old one with changes, which are applied in order of
+/// vertex, destination and rank.
 pub(super) struct Output<'a> {
     main: &'a Main,
     offsets: Offsets,
     neighbors: Array<VertexId>,
     weights: Option<Array<f64>>,
-    /// The other attributes of edges; absent if no edge has any.
+    /// The other attributes of edges; `None` if no edge has any.
     attributes: Option<Attributes<'a>>,
-    /// The number of old edges that are copied or left out.
+    /// The number of old edges that are already copied or left out.
     done: usize,
-    /// The first vertex whose offset is still that of the old part.
+    /// The first vertex whose offset is still the old one.
     vertex: usize,
 }
 
@@ -60,7 +61,7 @@ struct Attributes<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// Makes an output for `main` with changes that have attributes of these kinds, `len` edges in all.
+    /// Makes an output for `main` with `len` edges. Changes have attributes of these kinds.
     pub(super) fn new(arena: &Arena, main: &'a Main, len: usize, weighted: bool, new: Kinds) -> Output<'a> {
         let ranks = (new.ranks || main.ranks().is_some()).then(|| Vec::with_capacity(len));
         let old = main.columns().unwrap_or(const { &Columns::NONE });
@@ -111,8 +112,8 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Moves the offsets of the vertices up to `vertex` by the number of edges that were added, less those
-    /// left out, so far.
+    /// Moves the offsets of the vertices up to `vertex` by the number of edges added so far minus the number
+    /// left out.
     #[inline]
     fn shift(&mut self, vertex: usize) {
         if vertex >= self.vertex {

@@ -10,19 +10,19 @@ use crate::op::Ops;
 use crate::reclaim::{Horizon, Pin};
 use crate::version::Version;
 
-/// A version that has the operations of a commit merged in, and is linked once the timestamp of the commit is
-/// drawn. Until then no other thread knows it, and dropping it undoes everything.
+/// A version into which the operations of a commit are merged. It is linked when the timestamp of the commit
+/// is drawn. Until then no other thread knows it, and dropping it undoes everything.
 pub struct Ahead {
     head: Arc<Version>,
-    /// The version in its final block. A temporary block would leave a hole beside each version.
+    /// The version in its final block. A temporary block would leave a gap next to each version.
     next: Arc<Version>,
 }
 
 impl Latched<'_> {
-    /// Does the work that [`apply_ahead`](Self::apply_ahead) needs before the timestamp is drawn. It makes
-    /// room in the delta. If it cannot, it builds the version that has delta and operations merged in (rule
-    /// R9 of the design). The caller holds the latch until `apply_ahead`. O(1) if there is room, else O(edges
-    /// of the subgraph).
+    /// Does the work that [`apply_ahead`](Self::apply_ahead) needs before the timestamp is drawn. Makes room
+    /// in the delta. If that is impossible, builds the version into which delta and operations are merged
+    /// (rule R9 of the design). The caller holds the latch until `apply_ahead` returns. O(1) if there is
+    /// room, else O(edges of the subgraph).
     #[inline]
     pub fn prepare(
         &mut self,
@@ -39,7 +39,7 @@ impl Latched<'_> {
         (!self.has_room(direction, ops.len())).then(|| self.build(direction, ops, weighted))
     }
 
-    /// True if the delta of a chain has room for `count` operations: they cause no merge. O(1).
+    /// True if the delta of a chain has room for `count` operations, so that they cause no merge. O(1).
     #[inline]
     pub fn has_room(&self, direction: Direction, count: usize) -> bool {
         let head = self.writer.heads[direction as usize].as_ref();
@@ -49,8 +49,8 @@ impl Latched<'_> {
     #[cold]
     fn build(&mut self, direction: Direction, ops: Ops<'_>, weighted: bool) -> Ahead {
         let head = self.head(direction, weighted);
-        // Timestamps only order the operations behind the delta, where they are anyway: any timestamp will
-        // do.
+        // Timestamps only place the operations behind the entries of the delta. They are there anyway, so any
+        // timestamp is right.
         let next = fold::all(&head, ops, head.begin, weighted, self.subgraph.memory().arena());
         Ahead { head, next: Arc::new(next) }
     }

@@ -1,5 +1,5 @@
-//! Application of operations under the latch: to the delta of the newest version, or by a merge into the next
-//! one.
+//! Application of operations under the latch: to the delta of the newest version, or by a merge into a new
+//! version.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use crate::version::Version;
 impl Latched<'_> {
     /// Applies effective operations of the commit `ts`. They are invisible until `ts` is published.
     ///
-    /// Operations must name each edge at most once, and come in one call per direction and commit. `pinned`
-    /// gets the pins of versions that must stay for now. O(operations), and O(edges of the subgraph) for a
-    /// merge, once per delta capacity.
+    /// Operations must name each edge at most once, and a commit makes one call per direction. `pinned` gets
+    /// the pins of versions that must stay for now. O(operations), and O(edges of the subgraph) for a merge,
+    /// which happens once per delta capacity.
     pub fn apply(
         &mut self,
         direction: Direction,
@@ -57,7 +57,7 @@ impl Latched<'_> {
 
     /// Makes room for `count` operations, if the published part of the delta can be folded. A commit calls it
     /// before it draws its timestamp, so that no publication waits for the merge; [`apply`](Self::apply)
-    /// finds room anyway. O(1) if there is room, else O(edges of the subgraph).
+    /// makes room itself if it must. O(1) if there is room, else O(edges of the subgraph).
     #[inline]
     pub fn make_room(
         &mut self,
@@ -73,8 +73,8 @@ impl Latched<'_> {
         }
     }
 
-    /// Returns an upper bound of the bytes that the merge for `count` operations takes, beside the present
-    /// ones; 0 if the delta has room. O(properties of an edge).
+    /// Returns an upper bound of the bytes that the merge for `count` operations takes in addition to the
+    /// present ones; 0 if the delta has room. O(properties of an edge).
     pub fn bytes_to_merge(&self, direction: Direction, count: usize) -> usize {
         let head = self.writer.heads[direction as usize].as_ref();
         let full = head.filter(|head| head.delta.len() + count > head.delta.capacity());
@@ -104,7 +104,7 @@ impl Latched<'_> {
         }
     }
 
-    /// Applies operations for which the delta of the head has no room.
+    /// Applies operations that do not fit the delta of the head.
     #[cold]
     fn apply_with_merge(
         &mut self,
@@ -140,7 +140,7 @@ impl Latched<'_> {
 
     /// Merges the published part of the delta, so that an idle subgraph becomes a plain CSR. With `relocate`
     /// the main part moves even if there is nothing to merge: see
-    /// [`Arena::evacuate`](crate::Arena::evacuate). Returns whether it made a version.
+    /// [`Arena::evacuate`](crate::Arena::evacuate). True if it made a version.
     pub fn settle(
         &mut self,
         direction: Direction,
@@ -199,7 +199,7 @@ impl Latched<'_> {
         horizon: &impl Horizon,
         pinned: impl FnMut(Pin),
     ) {
-        // A main part that gets a patch lives on in the new version, so it does not count as replaced.
+        // A main part that gets a patch is part of the new version too, so it does not count as replaced.
         let next = next.into();
         if !next.main.neighbors.is_same(&head.main.neighbors) {
             self.merged += Merged { main_parts: 1, bytes: head.main.heap_bytes() };
@@ -209,7 +209,7 @@ impl Latched<'_> {
         self.reclaim_recent(direction, horizon, pinned);
     }
 
-    /// Makes `next` the head. A release store: a reader that loads it sees it whole.
+    /// Makes `next` the head. A release store: a reader that loads it sees all of it.
     pub(super) fn push(&mut self, direction: Direction, next: impl Into<Arc<Version>>) -> Arc<Version> {
         let next = self.subgraph.heads[direction as usize].push(next);
         self.subgraph.memory().charge(&next);

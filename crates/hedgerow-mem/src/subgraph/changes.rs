@@ -26,8 +26,7 @@ impl Subgraph {
     /// merged into a main part without an entry, it compares the lists of the vertices that changed there:
     /// O(their degrees).
     ///
-    /// # Errors
-    /// [`NotInMemory`] if one of the two states is not in memory; nothing was added then.
+    /// # Errors [`NotInMemory`] if one of the two states is not in memory; then nothing was added.
     pub fn changes_between(
         &self,
         id: SubgraphId,
@@ -51,7 +50,8 @@ impl Subgraph {
     }
 
     /// Adds the differences in the common case that both snapshots see one version, and its later entries are
-    /// all about edges. Takes no counted reference and allocates little. Returns whether it handled the case.
+    /// all about edges. Takes no counted reference and allocates little. False if this is not the common
+    /// case.
     fn add_logged(
         &self,
         id: SubgraphId,
@@ -76,7 +76,7 @@ impl Subgraph {
             }
             entries.push((u64::from(entry.local.0) << 32 | u64::from(entry.dst.0), at));
         }
-        // A stable sort: of each edge the newest entry stays the first.
+        // A stable sort: the newest entry about each edge stays the first.
         entries.sort_by_key(|&(edge, _)| edge);
         for of_edge in entries.chunk_by(|a, b| a.0 == b.0) {
             let (Some(&(_, last)), Some(&(_, first))) = (of_edge.first(), of_edge.last()) else { continue };
@@ -89,8 +89,8 @@ impl Subgraph {
     }
 }
 
-/// Returns the change between the first and the last entry about an edge. Deltas log effective operations
-/// only: the first tells whether the edge existed, the last whether it exists.
+/// Returns the change of an edge, given its first and its last entry. Deltas log effective operations only.
+/// So the first entry shows whether the edge existed, the last whether it exists.
 fn kind_of(first: EdgeOp, last: EdgeOp) -> Option<EdgeChangeKind> {
     match (first != EdgeOp::Insert, last != EdgeOp::Remove) {
         (false, true) => Some(EdgeChangeKind::Inserted),
@@ -109,14 +109,14 @@ fn change_of(src: VertexId, dst: VertexId, kind: EdgeChangeKind, weight: f64) ->
 struct LoggedChanges {
     /// Entries about edges, newest first.
     entries: Vec<LoggedEdge>,
-    /// The vertices whose lists must be compared: no delta holds all their changes.
+    /// The vertices whose lists must be compared: no delta has all their changes.
     to_compare: u64,
     present_may_differ: bool,
     /// The version that the earlier snapshot sees.
     before: Option<Arc<Version>>,
 }
 
-/// An entry of a delta about an edge.
+/// A delta entry about an edge.
 #[derive(Clone, Copy)]
 struct LoggedEdge {
     local: LocalVertex,
@@ -128,7 +128,7 @@ struct LoggedEdge {
 }
 
 impl LoggedChanges {
-    /// Walks from the version that is seen at `to` to the one that is seen at `from`.
+    /// Walks from the version that the snapshot at `to` sees to the version that the snapshot at `from` sees.
     fn walk(newest: &Arc<Version>, (from, to): (Timestamp, Timestamp)) -> Result<LoggedChanges, NotInMemory> {
         let mut logged =
             LoggedChanges { entries: Vec::new(), to_compare: 0, present_may_differ: false, before: None };
@@ -139,8 +139,9 @@ impl LoggedChanges {
                 logged.before = Some(version);
                 return Ok(logged);
             }
-            // A merge carried later entries over, so this walk has read them. It loads the link before the
-            // mask: unlinking a version sets its changes in the mask before it replaces the link.
+            // A merge carried later entries over to the next version, so this walk has read them. It loads
+            // the link before the mask: unlinking a version sets its changes in the mask before it replaces
+            // the link.
             upto = version.begin;
             let before = version.prev.find(|_| true)?;
             logged.to_compare |= load_changed(&version);
@@ -156,10 +157,10 @@ impl LoggedChanges {
         }
     }
 
-    /// Takes the entries of a version's delta after `from`, up to `upto`.
+    /// Adds the entries of a version's delta after `from`, up to `upto`.
     fn take_entries(&mut self, version: &Version, from: Timestamp, upto: Timestamp) {
         let delta = &version.delta;
-        // With ranks several edges lead to one neighbor; only whole lists tell how many.
+        // With ranks, several edges may lead to one neighbor, and only whole lists show how many.
         let ranked = version.is_ranked();
         for at in (delta.visible(from)..delta.visible(upto)).rev() {
             let entry = delta.entry(at);

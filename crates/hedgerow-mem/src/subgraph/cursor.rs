@@ -13,9 +13,9 @@ pub struct Cursor {
     t: Timestamp,
     /// The subgraph that was read last.
     at: Option<SubgraphId>,
-    /// True if it was read at least twice, so that `version` is its version.
+    /// True if that subgraph was read at least twice, so that `version` is its version.
     is_kept: bool,
-    /// The number of reads of it after the first.
+    /// The number of reads of that subgraph after the first.
     again: u32,
     version: GroupedVersion,
 }
@@ -26,8 +26,8 @@ impl Cursor {
         Cursor { direction, t, at: None, is_kept: false, again: 0, version: GroupedVersion::default() }
     }
 
-    /// Notes the next visit; called before each. If `id` is in another subgraph than the last visit, returns
-    /// how often that one was read after its first read. O(1).
+    /// Notes a visit that is about to begin. If `id` is in another subgraph than the last visit, returns how
+    /// often the last subgraph was read after its first read. O(1).
     #[inline]
     pub fn begins(&mut self, id: VertexId) -> Option<u32> {
         if self.at == Some(id.subgraph()) {
@@ -38,8 +38,8 @@ impl Cursor {
     }
 
     /// Calls `f` with the neighbours of `id`, which is in `subgraph`, in stretches, like [`Subgraph::visit`].
-    /// All subgraphs given to one cursor must be of one table. O(degree) in a run of reads of one subgraph,
-    /// except the second, which is also O(delta).
+    /// All subgraphs given to one cursor must be of one table. O(degree) for consecutive reads of one
+    /// subgraph, but the second is also O(delta).
     ///
     /// # Errors
     /// Like [`Subgraph::read`].

@@ -8,15 +8,15 @@ use crate::version::Version;
 /// Lists up to this length are prefetched whole, and searched by bisection.
 const SHORT: usize = 32;
 
-/// Look-ups of edges of one chain of a latched subgraph, all applied operations included. Made by
+/// Look-ups of edges of one chain of a latched subgraph, after all applied operations. Made by
 /// [`Latched::finder`].
 ///
-/// The caller asks in ascending order of vertex and destination: each look-up goes on where the last one
-/// ended. In a long list it begins where the vertex is likely to be.
+/// The caller looks edges up in ascending order of vertex and destination: each look-up continues where the
+/// last one ended. In a long list it begins where the destination is likely to be.
 pub struct Finder<'a> {
     head: Option<&'a Version>,
     hint: InterpolationHint,
-    /// The end of the last look-up: the vertex, and in `at` a place in the main part.
+    /// The position of the last look-up: the vertex, and in `at` an index into the main part.
     local: LocalVertex,
     at: usize,
 }
@@ -51,8 +51,8 @@ impl Latched<'_> {
 }
 
 impl Finder<'_> {
-    /// Returns the weight of the edge if it exists; 1 in a graph without weights. The caller must ask in
-    /// ascending order. O(delta + log distance from the last look-up).
+    /// Returns the weight of the edge if it exists; 1 in a graph without weights. Calls must be in ascending
+    /// order. O(delta + log distance from the last look-up).
     #[inline]
     pub fn edge(&mut self, local: LocalVertex, dst: VertexId) -> Option<f64> {
         let head = self.head?;
@@ -73,8 +73,8 @@ impl Finder<'_> {
         (list.get(at) == Some(&dst)).then(|| head.main.weight_at(self.at))
     }
 
-    /// Returns how many elements of `rest` are less than `dst`. `rest` is the end, from `from` on, of a list
-    /// of `len` elements.
+    /// Returns how many elements of `rest` are less than `dst`. `rest` is the part from index `from` on of a
+    /// list of `len` elements.
     #[inline]
     fn lower_bound(&self, rest: &[VertexId], len: usize, from: usize, dst: VertexId) -> usize {
         if rest.len() <= SHORT {

@@ -1,4 +1,4 @@
-//! Edges with ranks and rows, and uncommitted state, under the latch or without.
+//! Reads of edges with ranks and rows, and of uncommitted state, with or without the latch.
 
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, VertexId};
 
@@ -13,9 +13,9 @@ impl Subgraph {
         self.heads[direction as usize].is_none()
     }
 
-    /// Reads everything applied, published or not, without the latch. If the caller holds a latch that the
-    /// writer held too, it sees at least the operations that the writer applied before. Only the holder of
-    /// this latch knows whether there are more.
+    /// Reads all applied operations, published or not, without the latch. If the caller holds a latch that a
+    /// writer held before, it sees at least the operations of that writer. Only the holder of this subgraph's
+    /// latch can rule out further operations.
     ///
     /// # Errors
     /// [`NotInMemory`] if the head is not in memory.
@@ -30,8 +30,8 @@ impl Subgraph {
 }
 
 impl Latched<'_> {
-    /// Returns weight and properties of the edge with this destination and rank, all applied operations
-    /// included.
+    /// Returns weight and properties of the edge with this destination and rank, after all applied
+    /// operations.
     #[inline]
     pub fn item(
         &self,
@@ -44,12 +44,12 @@ impl Latched<'_> {
         self.writer.heads[direction as usize].as_ref()?.latest().item(local, dst, rank, hint)
     }
 
-    /// Returns the number of edges of a vertex, all applied operations included.
+    /// Returns the number of edges of a vertex, after all applied operations.
     pub fn degree(&self, direction: Direction, local: LocalVertex) -> usize {
         self.writer.heads[direction as usize].as_ref().map_or(0, |head| head.latest().degree(local))
     }
 
-    /// Calls `f` with each edge, all applied operations included, ascending by destination and rank.
+    /// Calls `f` with each edge after all applied operations, ascending by destination and rank.
     pub fn for_each_item(&self, direction: Direction, local: LocalVertex, f: impl FnMut(ItemRef<'_>)) {
         if let Some(version) = &self.writer.heads[direction as usize] {
             version.latest().for_each_item(local, f);

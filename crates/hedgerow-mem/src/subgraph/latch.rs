@@ -10,15 +10,15 @@ use crate::op::{EdgeOp, Entry};
 use crate::reclaim::Merged;
 use crate::version::load_changed;
 
-/// The polls of a held latch before the thread waits for the lock: some ten microseconds. A committer that
-/// sleeps while it holds other latches delays all threads that need those. With a fifth of the polls, four
-/// writers inserted a third fewer edges in transactions of 16; with twice the polls, sixteen writers on two
-/// processors inserted 8 % fewer single edges.
+/// The number of polls of a held latch before the thread waits for the lock: some ten microseconds. A
+/// committer that sleeps while it holds other latches delays all threads that need these latches. With a
+/// fifth of the polls, four writers inserted a third fewer edges in transactions of 16. With twice the polls,
+/// sixteen writers on two processors inserted 8 % fewer single edges.
 const LATCH_SPINS: u32 = 1000;
 
-/// The number of looks at a latch that upkeep holds before a committer gives up: some milliseconds, in most
-/// of which the processor goes to another thread. Copying the lists of a hub takes longer, and no commit can
-/// begin meanwhile.
+/// The number of polls of a latch that upkeep holds before a committer gives up: some milliseconds, in which
+/// the processor mostly runs other threads. Upkeep that copies the lists of a hub takes longer, and no commit
+/// could begin meanwhile.
 const MOST_LOOKS: u32 = LATCH_SPINS + 10_000;
 
 impl Subgraph {
@@ -33,7 +33,7 @@ impl Subgraph {
     /// the holder.
     #[inline]
     pub fn latch_for_upkeep(&self) -> Latched<'_> {
-        // The model checkers explore one way to wait, which is enough.
+        // One way to wait is enough for the model checkers.
         let free = if cfg!(feature = "model-checking") { None } else { self.writer.try_lock() };
         self.latched(free.unwrap_or_else(|| self.wait_for_latch()))
     }
@@ -77,8 +77,8 @@ impl Subgraph {
             if let Some(latched) = self.try_latch_for_upkeep() {
                 return Some(latched);
             }
-            // The failed attempt saw the current holder's lock. After the fence this thread also sees that
-            // the commit before that holder took its mark back.
+            // The failed attempt saw the current holder's lock. After the fence this thread also sees that an
+            // earlier commit has cleared its mark.
             fence(Ordering::Acquire);
             if self.commits.load(Ordering::Acquire) || looks > MOST_LOOKS {
                 return None;
@@ -110,16 +110,16 @@ pub struct Latched<'a> {
 impl Drop for Latched<'_> {
     fn drop(&mut self) {
         if self.commits {
-            // The mark goes before the latch does: a thread that sees the mark gone also sees what the commit
-            // applied.
+            // The mark is cleared before the latch is released: a thread that sees no mark also sees the
+            // operations that the commit applied.
             self.subgraph.commits.store(false, Ordering::Release);
         }
     }
 }
 
 impl Latched<'_> {
-    /// Marks the latch as held by a commit, before the commit draws its timestamp: a thread that enters the
-    /// ordering section after that draw sees the mark.
+    /// Marks the latch as held by a commit, before the commit draws its timestamp. So a thread that enters
+    /// the ordering section after that draw sees the mark.
     #[inline]
     fn for_commit(mut self) -> Self {
         self.commits = true;
@@ -129,7 +129,7 @@ impl Latched<'_> {
 }
 
 impl Latched<'_> {
-    /// Returns the main parts that merges have replaced since the latch was taken.
+    /// Returns the main parts that merges have replaced after the latch was taken.
     #[inline]
     pub fn merged(&self) -> Merged {
         self.merged
@@ -141,19 +141,19 @@ impl Latched<'_> {
         Timestamp(self.subgraph.stamp_cell().load(Ordering::Relaxed) >> 8)
     }
 
-    /// True if the vertex exists, all applied operations included.
+    /// True if the vertex exists after all applied operations.
     #[inline]
     pub fn contains_vertex(&self, local: LocalVertex) -> bool {
         self.writer.present & local.bit() != 0
     }
 
-    /// Returns the mask of the vertices that exist, all applied operations included.
+    /// Returns the mask of the vertices that exist after all applied operations.
     #[inline]
     pub fn present(&self) -> u64 {
         self.writer.present
     }
 
-    /// Returns the weight of the edge if it exists, all applied operations included; 1 in a graph without
+    /// Returns the weight of the edge, if it exists after all applied operations; 1 in a graph without
     /// weights.
     #[inline]
     pub fn edge(
@@ -166,7 +166,7 @@ impl Latched<'_> {
         self.writer.heads[direction as usize].as_ref()?.latest().edge(local, dst, hint)
     }
 
-    /// Returns the neighbours with weights, all applied operations included, ascending.
+    /// Returns the neighbours with weights after all applied operations, ascending.
     pub fn neighbors(&self, direction: Direction, local: LocalVertex) -> Vec<(VertexId, f64)> {
         let mut neighbors = Vec::new();
         if let Some(version) = &self.writer.heads[direction as usize] {
@@ -178,8 +178,8 @@ impl Latched<'_> {
     /// True if an operation applied after `start` touches `item`. If none does, a read at `start` is valid
     /// (rule R3).
     ///
-    /// The answer is exact while the deltas of all versions since `start` are linked. For unlinked versions
-    /// it uses their masks of changed vertices, so it may be true without need, but never false wrongly.
+    /// The answer is exact while the versions after `start` are linked. For unlinked versions it uses the
+    /// masks of changed vertices, so it may be true without need, but is never false wrongly.
     pub fn changed_since(&self, direction: Direction, start: Timestamp, item: ReadItem) -> bool {
         // A direction without a version never had an operation.
         if self.last_ts() <= start || self.subgraph.is_untouched(direction) {
@@ -200,7 +200,7 @@ impl Latched<'_> {
             }
             next = version.prev.load(&walk);
         }
-        // The start version is not in memory, or was reclaimed, which a registered `start` rules out. True is
+        // The start version is not in memory. (A registered `start` rules out that it was reclaimed.) True is
         // the safe answer.
         true
     }

@@ -7,9 +7,9 @@ use super::Subgraph;
 use crate::grace::ReadGuard;
 use crate::version::{NotInMemory, Read, version_at, with_weights};
 
-/// The longest list that is copied rather than kept. A copy of that length takes as long as the two locked
-/// instructions that count a reference and give it back. Those also hold up the loads of the reads that
-/// follow.
+/// The longest list that is copied instead of keeping its version alive. A copy of that length takes as long
+/// as the two locked instructions that take and release a counted reference. Those also delay the loads of
+/// later reads.
 const COPIED: usize = 256;
 
 /// A copy of a list.
@@ -29,10 +29,10 @@ impl Copy {
 }
 
 impl Subgraph {
-    /// Calls `f` with each neighbour of `local` that a snapshot at `t` sees, ascending, and the weight of the
-    /// edge (1 in a graph without weights). `f` may run long, and may call the store: while it runs, only the
-    /// version of a long list waits for it. O(degree + delta). It allocates nothing, unless the delta has
-    /// hundreds of entries about the vertex.
+    /// Calls `f` with each neighbour of `local` that a snapshot at `t` sees, ascending, and with its weight
+    /// (1 in a graph without weights). `f` may run long, and may call the store. While `f` runs, it delays
+    /// only the reclamation of the version of a long list. O(degree + delta). It allocates nothing, unless
+    /// the delta has hundreds of entries about the vertex.
     ///
     /// # Errors
     /// Like [`read`](Self::read).
@@ -54,8 +54,8 @@ impl Subgraph {
         Ok(())
     }
 
-    /// Like [`for_each_neighbor`](Self::for_each_neighbor), but in stretches, in no particular order, which
-    /// is quicker. Each stretch comes with its weights; without weights that slice is empty.
+    /// Like [`for_each_neighbor`](Self::for_each_neighbor), but in stretches and in no particular order,
+    /// which is faster. Each stretch comes with its weights; without weights that slice is empty.
     ///
     /// # Errors
     /// Like [`read`](Self::read).
@@ -77,8 +77,8 @@ impl Subgraph {
         Ok(())
     }
 
-    /// Like [`read`](Self::read), but only if the list of `local` is short. True if it was read, or there is
-    /// no version.
+    /// Like [`read`](Self::read), but only if the list of `local` is short. True if the list was read, or the
+    /// chain has no version.
     #[inline]
     fn read_short(
         &self,
@@ -92,7 +92,7 @@ impl Subgraph {
         let list = version.main.neighbors(local);
         let is_short = list.len() <= COPIED;
         if is_short {
-            // The list arrives while the delta is read, whose entries the processor cannot predict.
+            // The list arrives in the cache while the delta is read.
             simd::prefetch_slice(list, 2);
             f(version.at(t));
         }

@@ -1,9 +1,9 @@
 //! Prefetches of the data that an operation on one edge touches.
 //!
-//! The way to an edge is a chain of cache misses: header, then head version (the places of its arrays, its
-//! offsets), then delta and list. Each function starts one link of the chain and waits for none. A writer
-//! calls it for all endpoints at hand, so that their misses overlap (grouping and prefetching independent
-//! look-ups: Chen, Gibbons, Mowry, "Improving hash join performance through prefetching").
+//! The way to an edge is a chain of cache misses: header, then head version (with offsets and the addresses
+//! of its arrays), then delta and list. Each function starts one link of the chain without waiting for it. A
+//! writer calls the function for all endpoints at hand, so that their misses overlap. (Chen, Gibbons, Mowry,
+//! "Improving hash join performance through prefetching" groups and prefetches independent look-ups.)
 
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, VertexId, simd};
 
@@ -12,16 +12,16 @@ use crate::arena::Counted;
 use crate::grace::ReadGuard;
 use crate::version::Version;
 
-/// One end of an edge: the subgraph, the chain, the vertex, and the vertex at the other end.
+/// One end of an edge: its subgraph, chain and vertex, and the vertex at the other end.
 #[derive(Clone, Copy)]
 pub struct End<'a> {
     /// The subgraph of the vertex.
     pub subgraph: &'a Subgraph,
-    /// The chain that holds this copy of the edge.
+    /// The chain with this copy of the edge.
     pub direction: Direction,
     /// The vertex.
     pub local: LocalVertex,
-    /// The vertex in its list.
+    /// The vertex at the other end of the edge.
     pub other: VertexId,
 }
 
@@ -80,7 +80,7 @@ impl Subgraph {
     }
 
     /// Prefetches the head version, for a view that will read it; the header should be in the cache. With
-    /// `offsets`, for a view that has none, prefetches the offsets too.
+    /// `offsets`, prefetches the offsets too, for a view that has no copy of them.
     #[inline]
     pub(crate) fn prefetch_version(&self, direction: Direction, offsets: bool) {
         let walk = ReadGuard::begin();
@@ -104,20 +104,20 @@ impl Subgraph {
         }
     }
 
-    /// Like [`prefetch_version`](Self::prefetch_version), but with the offsets, and with the reference count
-    /// for a reader that keeps the version.
+    /// Like [`prefetch_version`](Self::prefetch_version), but also prefetches the offsets, and the reference
+    /// count for a reader that keeps the version.
     #[inline]
     pub(crate) fn prefetch_counted(&self, direction: Direction) {
         self.prefetch_version(direction, true);
         let walk = ReadGuard::begin();
         if let Some(head) = self.heads[direction as usize].load(&walk) {
-            // The counts are before the version in its allocation.
+            // The reference counts are before the version in its allocation.
             simd::prefetch((&raw const *head).cast::<usize>().wrapping_sub(2));
         }
     }
 
     /// Prefetches the delta of the head version; the version should be in the cache. If the lists differ from
-    /// those of the view, prefetches offsets and their reference count too, and returns true.
+    /// the view's lists, prefetches offsets and their reference count too, and returns true.
     #[inline]
     pub(crate) fn prefetch_lists(&self, direction: Direction, known: &Counted<VertexId>) -> bool {
         let walk = ReadGuard::begin();
@@ -133,7 +133,7 @@ impl Subgraph {
     }
 }
 
-/// Lines of a list to prefetch; the processor prefetches the rest.
+/// The number of cache lines of a list to prefetch; the processor prefetches the rest.
 const LIST_LINES: usize = 2;
 
 /// The most cache lines that offsets occupy.
@@ -150,8 +150,8 @@ pub fn prefetch_heads(ends: &[End<'_>; 2]) {
     }
 }
 
-/// Prefetches the places of the next delta entries, with their words of the Bloom filter, and the part of the
-/// shorter list that a look-up of the edge reads. The head versions should be in the cache.
+/// Prefetches the addresses of the next delta entries, with their words of the Bloom filter, and the part of
+/// the shorter list that a look-up of the edge reads. The head versions should be in the cache.
 #[inline]
 pub fn prefetch_edges(ends: &[End<'_>; 2], hint: InterpolationHint) {
     with_heads(ends, |heads, searched| {
@@ -162,8 +162,8 @@ pub fn prefetch_edges(ends: &[End<'_>; 2], hint: InterpolationHint) {
     });
 }
 
-/// Prefetches the data that a look-up of the edge reads last: the tags of the delta if it may have an entry
-/// about the edge, and the additions of a patch. The data of [`prefetch_edges`] should be in the cache.
+/// Prefetches the data that a look-up of the edge reads last: the tags of the delta, if it may have an entry
+/// about the edge, and the edges that a patch adds. The data of [`prefetch_edges`] should be in the cache.
 #[inline]
 pub fn prefetch_search(ends: &[End<'_>; 2], hint: InterpolationHint) {
     with_heads(ends, |heads, searched| {
@@ -177,7 +177,7 @@ pub fn prefetch_search(ends: &[End<'_>; 2], hint: InterpolationHint) {
     });
 }
 
-/// Calls `f` with both heads and the place of the one with the shorter list, the choice of writers.
+/// Calls `f` with both heads and the index of the one with the shorter list, which writers search.
 #[inline]
 fn with_heads(ends: &[End<'_>; 2], f: impl FnOnce([&Version; 2], usize)) {
     let walk = ReadGuard::begin();
@@ -188,7 +188,7 @@ fn with_heads(ends: &[End<'_>; 2], f: impl FnOnce([&Version; 2], usize)) {
 }
 
 impl Latched<'_> {
-    /// Prefetches the header again, for a holder of the latch that did other work.
+    /// Prefetches the header again, for a holder of the latch that has done other work meanwhile.
     #[inline]
     pub fn prefetch_header(&self) {
         self.subgraph.prefetch_header();
@@ -202,8 +202,8 @@ impl Latched<'_> {
         }
     }
 
-    /// Prefetches the places that appends write, after [`prefetch_delta_head`](Self::prefetch_delta_head) has
-    /// loaded their location.
+    /// Prefetches the addresses that appends write, after [`prefetch_delta_head`](Self::prefetch_delta_head)
+    /// has loaded the fields that locate them.
     #[inline]
     pub fn prefetch_append(&self, direction: Direction) {
         if let Some(head) = &self.writer.heads[direction as usize] {
@@ -237,7 +237,7 @@ impl Latched<'_> {
     }
 
     /// Prefetches the parts of the delta that `appends` look-ups and appends need: the Bloom filter and the
-    /// end. If they cause a merge, prefetches all of the delta.
+    /// end of the log. If the appends cause a merge, prefetches the whole delta.
     #[inline]
     pub fn prefetch_delta(&self, direction: Direction, appends: usize) {
         if let Some(head) = &self.writer.heads[direction as usize] {
@@ -258,7 +258,7 @@ impl Latched<'_> {
 }
 
 /// Prefetches the fields of a version that every look-up and append reads, without the offsets. Versions
-/// begin anywhere in a line: adjacent fields may be in two.
+/// begin anywhere in a cache line, so adjacent fields may be in two lines.
 #[inline]
 fn prefetch_fields(head: &Version) {
     simd::prefetch(&raw const head.main.neighbors);

@@ -1,22 +1,23 @@
-//! The stamps by which a view knows which subgraphs changed, kept side by side for a page of the table.
+//! The stamps that show a view which subgraphs changed. The stamps of a page of the table are adjacent.
 
 use hedgerow_core::sync::{AtomicU64, Ordering};
 use hedgerow_core::{Timestamp, simd};
 
 use crate::grace::Memory;
 
-/// Subgraphs per page: 4096 vertices. Fewer under the model checker: chunks of views pass over its threads'
-/// small stacks.
+/// Subgraphs per page: 4096 vertices. Fewer under the model checker: chunks of views are passed on the small
+/// stacks of its threads.
 pub const PAGE: usize = if cfg!(feature = "loom") { 8 } else { 64 };
 
-/// The part that the subgraphs of a page of the table share.
+/// The data that the subgraphs of a page of the table share.
 ///
-/// A refresh of a view reads the stamps of all subgraphs: so they are side by side, away from the headers. A
-/// writer touches one more line for its stamp, which it can prefetch.
+/// A refresh of a view reads the stamps of all subgraphs. So they are adjacent, and not in the headers. A
+/// writer touches one more cache line for the stamp, which it can prefetch.
 #[repr(align(64))]
 pub(crate) struct Home {
     /// The stamps: the timestamp of the last operation applied in the upper 56 bits, and the count of
-    /// settlings in the lower 8. Stored under the latch of the subgraph, read without.
+    /// settlings in the lower 8. A stamp is stored under the latch of the subgraph, and read without the
+    /// latch.
     pub(super) stamps: [AtomicU64; STAMPS],
     pub(super) memory: Memory,
 }
@@ -24,7 +25,7 @@ pub(crate) struct Home {
 /// Number of stamps. Under the model checker, which keeps a history of each, one is enough.
 pub(super) const STAMPS: usize = if cfg!(feature = "loom") { 1 } else { PAGE };
 
-/// Stamps in a cache line.
+/// Number of stamps in a cache line.
 const LINE: usize = 64 / size_of::<u64>();
 
 impl Home {
@@ -38,19 +39,19 @@ impl Home {
         self.stamps.chunks(LINE).for_each(|line| simd::prefetch(line.as_ptr()));
     }
 
-    /// Returns the stamps of the subgraphs, by place.
+    /// Returns the stamps of the subgraphs, by index.
     #[inline]
     pub(crate) fn stamps(&self) -> impl Iterator<Item = Stamp> {
         self.stamps.iter().map(|stamp| Stamp(stamp.load(Ordering::Acquire)))
     }
 
-    /// Returns a mask of the places whose stamps are after `bound`, and the sum of all counts of settlings,
-    /// each modulo 256.
+    /// Returns a mask of the subgraphs whose stamps are after `bound`, and the sum of all counts of
+    /// settlings, each count modulo 256.
     #[inline]
     pub(crate) fn look(&self, bound: Stamp) -> (u64, u64) {
         let (mut newer, mut settled) = (0, 0);
         for (at, line) in self.stamps.chunks(LINE).enumerate() {
-            // Without a branch for each: the processor would often mispredict which subgraphs changed.
+            // Has no branch per subgraph: the processor would often mispredict it.
             let mut in_line = 0;
             for stamp in line.iter().rev() {
                 let Stamp(stamp) = Stamp(stamp.load(Ordering::Acquire));
@@ -63,8 +64,9 @@ impl Home {
     }
 }
 
-/// The stamp of a subgraph, which shows whether it changed: the timestamp of the last operation applied, and
-/// the count of settlings (which change the layout only), modulo 256. Ordered by the timestamp first.
+/// The stamp of a subgraph, which shows whether the subgraph changed. It has the timestamp of the last
+/// applied operation, and the count of settlings (which change only the layout), modulo 256. Stamps are
+/// ordered by timestamp, then by count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(pub(super) u64);
 

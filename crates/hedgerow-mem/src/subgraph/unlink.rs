@@ -13,7 +13,7 @@ use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::{Version, load_changed};
 
 impl Latched<'_> {
-    /// Judges again the versions of a chain that `gone` pinned, after its snapshot has closed (rule R6).
+    /// Judges again the versions of a chain that waited for the snapshot `gone`, which has closed (rule R6).
     /// Unlinks dead ones, and reports the pins of the others. O(versions newer than these) steps and few
     /// judgements.
     pub fn reclaim(
@@ -26,18 +26,18 @@ impl Latched<'_> {
         self.unlink_dead(direction, Some(gone), horizon, pinned);
     }
 
-    /// Evicts the chains of both directions, which are [cooling](crate::Memory::cooling) then, if files hold
-    /// them as they are. `clean` is the timestamp of the checkpoint in those files.
+    /// Evicts the chains of both directions if files hold their present content. The chains are
+    /// [cooling](crate::Memory::cooling) afterwards. `clean` is the timestamp of the checkpoint in those
+    /// files.
     ///
-    /// Files hold them if no operation was applied after `clean`, and every reader in `horizon`, now or
-    /// later, sees all applied operations (rules E1 and E2 of the protocol). `horizon` leaves out readers
-    /// that have a page version (E8). Returns whether there was a chain to evict. O(versions), and O(readers)
-    /// once for each `horizon`.
+    /// This is so if no operation was applied after `clean`, and every reader in `horizon`, now or later,
+    /// sees all applied operations (rules E1 and E2 of the protocol). `horizon` ignores readers that have a
+    /// page version (E8). True if a chain was evicted. O(versions), and O(readers) once for each `horizon`.
     pub fn evict_clean(&mut self, clean: Timestamp, horizon: &impl Horizon) -> bool {
         let last = self.last_ts();
         let dirty = last > clean && !faults::is_on(PlantedFault::EvictedDirty);
         let held_ignored = faults::is_on(PlantedFault::SnapshotsVersionEvicted);
-        // Then no reader needs an older version either, even one that is still linked.
+        // If no reader is at or before `last`, none needs an older version, even a linked one.
         let is_held = || !held_ignored && horizon.pin_in(Timestamp::ZERO, last).is_some();
         if dirty || last > horizon.published() || is_held() {
             return false;
@@ -50,8 +50,8 @@ impl Latched<'_> {
         held.contains(&true)
     }
 
-    /// Marks both chains as not in memory, and keeps their versions for reads that need them soon (rule E9 of
-    /// the protocol).
+    /// Marks both chains as not in memory, and keeps their versions for reads that may need them soon (rule
+    /// E9 of the protocol).
     fn cool(&mut self) {
         let heads = [Direction::Out, Direction::In].map(|direction| {
             let written = self.writer.heads[direction as usize].take()?;
@@ -65,8 +65,8 @@ impl Latched<'_> {
         self.subgraph.memory().cool(self.subgraph.name(), kept);
     }
 
-    /// Links the chains again if they are cooling, and did not change since they were evicted (rule E9).
-    /// Returns whether it linked them. O(log chains that are cooling).
+    /// Links the chains again if they are cooling and have not changed after their eviction (rule E9). True
+    /// if it linked them. O(log chains that are cooling).
     pub fn relink(&mut self) -> bool {
         let memory = self.subgraph.memory();
         let Some(kept) = memory.cooling().take(self.subgraph.name()) else { return false };
@@ -86,9 +86,9 @@ impl Latched<'_> {
         true
     }
 
-    /// Puts the content of files in the place of an evicted chain, as of the last operation that was applied.
-    /// Every reader sees that state but those that have a page version. The mark stays behind it: such
-    /// readers meet the mark, and not the end of the chain (rule E8). Returns whether the chain was not in
+    /// Replaces the mark of an evicted chain by the content of files, as of the last applied operation. All
+    /// readers see that state, except readers with a page version. The mark stays behind the version: readers
+    /// with a page version find the mark, not the end of the chain (rule E8). False if the chain was in
     /// memory.
     pub fn reload(&mut self, direction: Direction, main: Main, weighted: bool) -> bool {
         if self.subgraph.heads[direction as usize].is_in_memory() {
@@ -97,8 +97,8 @@ impl Latched<'_> {
         let last = self.last_ts();
         let delta = Delta::new(last, 0, weighted, self.subgraph.memory().arena());
         let mut version = Version::new(last, main, delta, 0);
-        // Views tell versions apart by their numbers: no version before had this number, unless it held the
-        // same content.
+        // Views distinguish versions by number. No earlier version had this number, unless it had the same
+        // content.
         version.number = self.subgraph.stamp().0;
         self.push(direction, version);
         true
@@ -111,16 +111,16 @@ impl Latched<'_> {
     }
 
     /// Evicts a chain: reads of it are [`NotInMemory`](crate::version::NotInMemory) from now on. Its content
-    /// is lost unless files hold it, which [`evict_clean`](Self::evict_clean) checks.
+    /// is lost unless files hold it. [`evict_clean`](Self::evict_clean) checks that.
     pub fn evict(&mut self, direction: Direction) {
         self.writer.heads[direction as usize] = None;
         let unlinked = self.subgraph.heads[direction as usize].evict_all();
         unlinked.into_iter().for_each(|version| self.subgraph.memory().retire_list().take(version));
     }
 
-    /// Marks a chain that has no version yet as held by files as of `as_of`, and not in memory: as if it had
-    /// been [installed](Self::install) and [evicted](Self::evict). `present` is the mask of the vertices that
-    /// exist, if the chain knows it.
+    /// Marks a chain that has no version yet as not in memory, with its content as of `as_of` in files. The
+    /// effect is as if it had been [installed](Self::install) and [evicted](Self::evict). `present` is the
+    /// mask of the vertices that exist, if this chain records it.
     pub fn install_stored(&mut self, direction: Direction, present: Option<u64>, as_of: Timestamp) {
         if let (Direction::Out, Some(present)) = (direction, present) {
             self.writer.present = present;
@@ -129,9 +129,9 @@ impl Latched<'_> {
         self.evict(direction);
     }
 
-    /// Unlinks dead versions after a merge, from the newest down to the first that a snapshot reads. Older
-    /// versions have been judged, and wait for the pins that were reported then. So a merge does not pay for
-    /// held snapshots.
+    /// Unlinks dead versions after a merge, from the newest down to the first one that a snapshot reads.
+    /// Older versions have been judged before, and wait for the pins that were reported then. So held
+    /// snapshots do not slow a merge.
     pub(super) fn reclaim_recent(
         &mut self,
         direction: Direction,
@@ -141,7 +141,8 @@ impl Latched<'_> {
         self.unlink_dead(direction, None, horizon, pinned);
     }
 
-    /// Unlinks dead versions, newest first: those that waited for `gone`, or, without it, the newest ones.
+    /// Unlinks dead versions, newest first: the versions that waited for `gone`, or the newest ones if `gone`
+    /// is `None`.
     fn unlink_dead(
         &mut self,
         direction: Direction,
@@ -156,7 +157,7 @@ impl Latched<'_> {
         while let Some(version) = successor.prev.load(&walk) {
             let (begin, end) = (version.begin, successor.begin);
             match gone {
-                // Newer than the version that the snapshot read.
+                // This version is newer than the version that the snapshot read.
                 Some(Pin::Snapshot(ts)) if begin > ts => {
                     successor = version;
                     continue;

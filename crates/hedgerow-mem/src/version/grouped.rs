@@ -1,4 +1,4 @@
-//! Reads of many lists of one version: the entries of the delta are grouped by vertex once for all.
+//! Reads of many lists of one version: the entries of the delta are grouped by vertex only once.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ pub(crate) struct GroupedVersion {
     inserted: Vec<VertexId>,
     /// Their weights, in a weighted graph.
     weights: Vec<f64>,
-    /// The vertices that are read one by one, because the delta has more than insertions of neighbours, or
-    /// they have ranks.
+    /// The vertices that are read one by one, because their delta entries are not only insertions, or their
+    /// edges have ranks.
     by_itself: u64,
 }
 
@@ -38,7 +38,7 @@ impl Default for GroupedVersion {
 }
 
 impl GroupedVersion {
-    /// Keeps `version` as of `t` in place of the one before. O(delta), and O(64).
+    /// Replaces the version by `version` as of `t`. O(delta), and O(64).
     pub(crate) fn set(&mut self, version: Option<Arc<Version>>, t: Timestamp) {
         self.inserted.clear();
         self.weights.clear();
@@ -64,7 +64,7 @@ impl GroupedVersion {
             }
         }
         let mut before = 0;
-        // Each end holds the begin of its group until the entries are written.
+        // `ends` has the begin of each group until the entries are written.
         for end in &mut self.ends {
             before += std::mem::replace(end, before);
         }

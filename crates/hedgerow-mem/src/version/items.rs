@@ -93,9 +93,9 @@ impl<'a> Read<'a> {
         self.for_each_merged(local, self.version().main.range(local), |_| true, f);
     }
 
-    /// Calls `f` with the edges of all vertices, ascending by vertex, destination and rank. They come as
-    /// stretches of the main part, and as single edges of patch and delta between them. O(delta log delta),
-    /// and nothing for edges that only the main part holds.
+    /// Calls `f` with the edges of all vertices, ascending by vertex, destination and rank. A call has a
+    /// stretch of the main part, or a single edge of patch or delta. O(delta log delta); stretches of the
+    /// main part cost nothing per edge.
     pub(crate) fn for_each_piece(&self, mut f: impl FnMut(LocalVertex, Piece<'a>)) {
         let main = &self.version().main;
         let changes = self.version().changes(self.delta_len(), None, |_| true);

@@ -26,7 +26,7 @@ impl Read<'_> {
         degree.saturating_add_signed(self.version.delta.growth_of(self.n, local))
     }
 
-    /// True if edges have weights; otherwise all weigh 1.
+    /// True if edges have weights; otherwise all weights are 1.
     #[inline]
     pub fn is_weighted(&self) -> bool {
         self.version.main.weights.is_some() || self.version.delta.is_weighted()
@@ -39,8 +39,8 @@ impl Read<'_> {
     }
 
     /// Calls `f` with the neighbours in stretches, in no particular order, and with their weights; without
-    /// weights that slice is empty. Stretches may be empty. Quicker than [`for_each_run`](Self::for_each_run)
-    /// if the delta only inserts: then it sorts no entries. O(degree + delta).
+    /// weights that slice is empty. Stretches may be empty. Faster than [`for_each_run`](Self::for_each_run)
+    /// if the delta only inserts, because it then sorts no entries. O(degree + delta).
     #[inline]
     pub fn visit(&self, local: LocalVertex, mut f: impl FnMut(&[VertexId], &[f64])) {
         if self.version.is_ranked() {
@@ -53,7 +53,7 @@ impl Read<'_> {
         }
     }
 
-    /// Like [`visit`](Self::visit), but for main part and patch alone.
+    /// Like [`visit`](Self::visit), but only for main part and patch.
     #[inline]
     pub(super) fn visit_merged(&self, local: LocalVertex, f: &mut impl FnMut(&[VertexId], &[f64])) {
         let mut list = self.uncorrected(local, f);
@@ -100,14 +100,14 @@ impl Read<'_> {
         list.give(list.end);
     }
 
-    /// Returns the list in the main part, before corrections.
+    /// Returns the list in the main part, to which corrections are then applied.
     #[inline]
     fn uncorrected<'b, F>(&'b self, local: LocalVertex, f: &'b mut F) -> Uncorrected<'b, F> {
         let std::ops::Range { start: at, end } = self.version.main.range(local);
         Uncorrected { main: &self.version.main, at, end, weighted: self.is_weighted(), f }
     }
 
-    /// Gives the list up to its last correction by patch or delta.
+    /// Passes on the list up to its last correction by patch or delta.
     fn correct(
         &self,
         local: LocalVertex,
@@ -119,7 +119,7 @@ impl Read<'_> {
             while let Some((dst, state)) = patched.as_mut().and_then(|patched| patched.next_below(bound)) {
                 list.replace(dst, state);
             }
-            // If both have an edge, the delta decides.
+            // If both have an edge, the delta's state is the newer one.
             patched.iter_mut().zip(bound).for_each(|(patched, dst)| patched.skip(dst));
         };
         for word in words {
@@ -130,8 +130,8 @@ impl Read<'_> {
         patched_below(list, None);
     }
 
-    /// Returns the last entry of the delta about each edge of a vertex without ranks, ascending. They are few
-    /// as a rule, so that they need no allocation.
+    /// Returns the last entry of the delta about each edge of a vertex without ranks, ascending. They are
+    /// usually few, so that they need no allocation.
     #[inline]
     fn last_words(&self, local: LocalVertex) -> SmallVec<[Word; 16]> {
         let delta = &self.version.delta;
@@ -144,8 +144,8 @@ impl Read<'_> {
         });
         if words.len() > 1 {
             words.sort_unstable();
-            // Of several entries about one edge the last is kept: `dedup_by` keeps the first, so it gets the
-            // last one's value.
+            // Of several entries about one edge the last one is needed. `dedup_by` keeps the first, so the
+            // first gets the last one's value.
             words.dedup_by(|later, kept| {
                 let same = later.dst() == kept.dst();
                 if same {
@@ -192,7 +192,7 @@ pub(crate) fn with_weights(run: &[VertexId], weights: &[f64], mut f: impl FnMut(
     }
 }
 
-/// An entry of a delta about an edge: destination, place in the delta and operation. So entries about one
+/// An entry of a delta about an edge: destination, index in the delta and operation. So entries about one
 /// edge are in commit order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Word(u64);
@@ -219,7 +219,7 @@ impl Word {
     }
 }
 
-/// The edges of one vertex that a delta inserts, by commit. They are few as a rule, so that they need no
+/// The edges of one vertex that a delta inserts, by commit. They are usually few, so that they need no
 /// allocation.
 #[derive(Default)]
 struct Insertions {
@@ -228,7 +228,7 @@ struct Insertions {
     weights: SmallVec<[f64; 8]>,
 }
 
-/// The rest of a list of the main part, to be given to a reader.
+/// The rest of a main part's list that has not been passed to a reader yet.
 struct Uncorrected<'a, F> {
     main: &'a Main,
     at: usize,
@@ -238,7 +238,7 @@ struct Uncorrected<'a, F> {
 }
 
 impl<F: FnMut(&[VertexId], &[f64])> Uncorrected<'_, F> {
-    /// Gives the neighbours up to a position.
+    /// Passes on the neighbours up to a position.
     #[inline]
     fn give(&mut self, upto: usize) {
         let run = self.main.neighbors.get(self.at..upto).unwrap_or(&[]);
@@ -247,7 +247,7 @@ impl<F: FnMut(&[VertexId], &[f64])> Uncorrected<'_, F> {
         (self.f)(run, weights);
     }
 
-    /// Gives the neighbours before `dst`. Then gives `dst` with its new weight, if it is a neighbour.
+    /// Passes on the neighbours before `dst`, then `dst` with its new weight, if it is still a neighbour.
     #[inline]
     fn replace(&mut self, dst: VertexId, state: Option<f64>) {
         let rest = self.main.neighbors.get(self.at..self.end).unwrap_or(&[]);
@@ -262,7 +262,7 @@ impl<F: FnMut(&[VertexId], &[f64])> Uncorrected<'_, F> {
     }
 }
 
-/// The rest of the corrections of one list in a patch.
+/// The corrections of one list in a patch that were not applied yet.
 struct Patched<'a> {
     patch: &'a Patch,
     added: std::ops::Range<usize>,
@@ -296,7 +296,7 @@ impl<'a> Patched<'a> {
         Some((dst, state))
     }
 
-    /// Skips the corrections of `dst`, if they come next.
+    /// Skips the corrections of `dst`, if they are next.
     #[inline]
     fn skip(&mut self, dst: VertexId) {
         let (added, removed) = self.heads();

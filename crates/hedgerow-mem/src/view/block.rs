@@ -55,8 +55,8 @@ impl<'a> ViewBlock<'a> {
         self.corrections.get(self.near).correct(self.list(local), local, self.masks)
     }
 
-    /// Returns the first run of the neighbours of the vertex at `local`. True if there may be more, which are
-    /// in `rest` then.
+    /// Returns the first run of the neighbours of the vertex at `local`. True if there may be more runs,
+    /// which are then in `rest`.
     #[inline]
     pub(super) fn first_run(&self, local: LocalVertex, rest: &mut Neighbors<'a>) -> (&'a [VertexId], bool) {
         if !self.is_corrected(local) {
@@ -66,8 +66,8 @@ impl<'a> ViewBlock<'a> {
         (rest.take_run().unwrap_or(&[]), true)
     }
 
-    /// Returns one list with the lists of all vertices, and their begins and ends in it. `None` if there are
-    /// corrections. O(1).
+    /// Returns one list with the lists of all vertices, and the offsets of each list in it. `None` if there
+    /// are corrections. O(1).
     #[inline]
     pub fn whole(&self) -> Option<(&'a [u32; SUBGRAPH_VERTICES + 1], &'a [VertexId])> {
         let ends = self.offsets[0]..self.offsets[SUBGRAPH_VERTICES];
@@ -95,7 +95,7 @@ impl Block for ViewBlock<'_> {
         local: LocalVertex,
         mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        // A single call of `f` for all runs, so that its code is there once and is inlined at any size.
+        // One call of `f` in the code for all runs, so that it is inlined at any size.
         let mut rest = Neighbors::default();
         let (mut run, more) = self.first_run(local, &mut rest);
         loop {
@@ -127,7 +127,7 @@ impl Block for ViewBlock<'_> {
 #[derive(Clone, Copy)]
 pub struct WeightedViewBlock<'a> {
     pub(super) block: ViewBlock<'a>,
-    /// Parallel to the main lists; empty if all weigh 1.
+    /// Parallel to the main lists; empty if all weights are 1.
     pub(super) weights: &'a [f64],
 }
 
@@ -138,11 +138,12 @@ impl WeightedViewBlock<'_> {
 }
 
 impl<'a> WeightedViewBlock<'a> {
-    /// Like [`ViewBlock::whole`], but with the weights of that list, which are empty if all weigh 1. O(1).
+    /// Like [`ViewBlock::whole`], but with the weights of that list; the weights are empty if all are 1.
+    /// O(1).
     #[inline]
     pub fn whole(&self) -> Option<(&'a [u32; SUBGRAPH_VERTICES + 1], &'a [VertexId], &'a [f64])> {
         let (offsets, list) = self.block.whole()?;
-        // An indexed patch may correct weights alone.
+        // An indexed patch may correct only weights.
         if matches!(self.block.corrections, Corrections::IndexedPatch(_)) {
             return None;
         }
@@ -158,7 +159,7 @@ impl<'a> WeightedViewBlock<'a> {
         rest: &mut WeightedNeighbors<'a>,
     ) -> (&'a [VertexId], &'a [f64], bool) {
         let ViewBlock { offsets, corrections, .. } = self.block;
-        // An indexed patch may correct weights alone.
+        // An indexed patch may correct only weights.
         if self.block.is_corrected(local) || matches!(corrections, Corrections::IndexedPatch(_)) {
             *rest = self.corrected(local);
             let (run, weights) = rest.take_run().unwrap_or((&[], &[]));

@@ -8,7 +8,7 @@ use super::chunk::ChunkMeta;
 use super::{Chunk, DirectionView, View};
 
 impl DirectionView {
-    /// Charges the bytes that no account was charged for yet: all bytes that only this side holds, if a
+    /// Charges the bytes for which no account was charged yet: all bytes that only this side holds, if a
     /// [`Composer`](super::Composer) filled it. O(subgraphs).
     pub fn charge_lists(&mut self) {
         let bytes = distinct(self.chunks.iter()).map(Chunk::uncharged_bytes).sum();
@@ -17,8 +17,8 @@ impl DirectionView {
 }
 
 impl View {
-    /// Returns the bytes that the view itself holds, with the free memory of its arenas. Its lists belong to
-    /// the store, or [`kept_bytes`](Self::kept_bytes) counts them.
+    /// Returns the bytes of the view without its lists, with the free memory of its arenas. Its lists belong
+    /// to the store, or [`kept_bytes`](Self::kept_bytes) counts them.
     pub fn bytes(&self) -> usize {
         let slots = [&self.out, &self.into].map(|side| {
             let known = size_of_val(&*side.known) + side.known().count() * size_of::<ChunkMeta>();
@@ -28,14 +28,14 @@ impl View {
         slots.iter().sum::<usize>() + chunks.map(Chunk::bytes).sum::<usize>()
     }
 
-    /// Returns the bytes of lists that this view alone keeps, because the store has newer ones. Views that
-    /// share chunks each count them.
+    /// Returns the bytes of lists that only this view keeps alive, because the store has newer ones. Lists of
+    /// shared chunks are counted in each view.
     pub fn kept_bytes(&self) -> usize {
         distinct(self.out.chunks.iter().chain(&self.into.chunks)).map(Chunk::kept_bytes).sum()
     }
 }
 
-/// Returns the chunks, each once: empty ones are adjacent, and share one allocation.
+/// Returns each distinct chunk once: empty chunks are adjacent, and share one allocation.
 fn distinct<'a>(chunks: impl Iterator<Item = &'a Arc<Chunk>>) -> impl Iterator<Item = &'a Chunk> {
     let mut before: Option<&Arc<Chunk>> = None;
     chunks.filter_map(move |chunk| {

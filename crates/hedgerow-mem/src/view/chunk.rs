@@ -1,8 +1,8 @@
 //! The chunks of a view: its data on 64 consecutive subgraphs in one direction.
 //!
-//! A view that is refreshed shares the chunks in which nothing changed with the view before it. Other chunks
-//! are copied, or rewritten in place if no other view refers to them. `docs/design/views.md` argues why the
-//! kept data is right.
+//! A view that is refreshed shares unchanged chunks with the earlier view. Other chunks are copied, or
+//! rewritten in place if no other view refers to them. `docs/design/views.md` proves that the shared data is
+//! right.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ pub use folded::FromScratch;
 pub(super) use refresh::{ChunkMeta, GROUP, KnownGroup};
 pub use refresh::{Page, Stale, read_stale};
 
-/// Subgraphs in a chunk: those of one page of the table.
+/// Subgraphs in a chunk: the subgraphs of one page of the table.
 pub const CHUNK_SUBGRAPHS: usize = PAGE;
 
-/// 64 subgraphs in one direction, laid out so that a neighbour list is two steps away, as in a CSR. The first
-/// step finds the offsets and the reference to the lists by position, the second the list itself.
+/// 64 subgraphs in one direction, laid out so that a neighbour list is found in two steps, as in a CSR. The
+/// first step reads the offsets and the reference to the lists, the second the list itself.
 ///
-/// The place of a list takes two lines: the subgraph's entry of `lists`, and its offsets. Corrections take a
-/// third only for vertices that have some, and only if they are more than one neighbour.
+/// Finding a list reads two cache lines: the subgraph's entry of `lists`, and its offsets. A corrected vertex
+/// needs a third line, unless its subgraph has one correction only.
 ///
 /// The fields that every refresh touches come first, in the same page as the entries.
 #[derive(Clone)]
@@ -42,16 +42,16 @@ pub struct Chunk {
     weights: Vec<Counted<f64>>,
     vertices: usize,
     edges: u64,
-    /// The subgraphs whose lists are copies of the view's own, with the delta [folded](fold) in.
+    /// The subgraphs whose lists are copies of the view's own, into which the delta is [folded](fold).
     folded: u64,
     /// The contents of those copies; empty before the first of them.
     folds: Vec<Folded>,
-    /// A mask of the free places of `near`.
+    /// A mask of the free elements of `near`.
     free: u8,
-    /// A few corrections of some subgraphs.
+    /// The small patches of some subgraphs.
     near: [SmallPatch; NEAR],
     lists: [Lists; CHUNK_SUBGRAPHS],
-    /// The count of settlings of each subgraph when it was read.
+    /// The count of settlings of each subgraph when the view read it.
     settled: [[u8; 2]; CHUNK_SUBGRAPHS],
     offsets: [[u32; SUBGRAPH_VERTICES + 1]; CHUNK_SUBGRAPHS],
     /// The bytes of corrections outside the chunk.
@@ -60,11 +60,11 @@ pub struct Chunk {
     charge: Option<Charge>,
 }
 
-/// Number of subgraphs whose few corrections a chunk has room for.
+/// Number of small patches for which a chunk has room.
 const NEAR: usize = 4;
 
-/// The lists of a subgraph, their corrections, and the vertices that exist: everything that a refresh writes
-/// if the main part is the same. One cache line.
+/// The lists of a subgraph, their corrections, and the vertices that exist: all data that a refresh writes if
+/// the main part has not changed. One cache line.
 #[derive(Clone, Default)]
 #[repr(align(64))]
 struct Lists {
@@ -73,13 +73,13 @@ struct Lists {
     masks: Masks,
     /// The vertices that exist.
     present: u64,
-    /// The number of entries in the lists, corrected.
+    /// The number of entries in the lists after corrections.
     edges: u64,
 }
 
 const _: () = assert!(size_of::<Lists>() == 64);
 
-/// Lines of the lists of a subgraph to prefetch; the processor prefetches the rest.
+/// The number of cache lines of a subgraph's lists to prefetch; the processor prefetches the rest.
 const PREFETCHED_LINES: usize = 4;
 
 impl Default for Chunk {
@@ -135,7 +135,7 @@ impl Chunk {
         }
     }
 
-    /// Keeps a few corrections, in the chunk if it has room.
+    /// Stores a few corrections, in the chunk if it has room.
     #[inline]
     fn keep_few(&mut self, few: &SmallPatch) -> Corrections {
         let place = self.free.trailing_zeros();
@@ -175,7 +175,7 @@ impl Chunk {
         lists.corrections.prefetch();
     }
 
-    /// Prefetches the place of the lists of a vertex.
+    /// Prefetches the entries that locate the list of a vertex.
     #[inline]
     pub(super) fn prefetch_place(&self, v: VertexId) {
         let i = v.subgraph().index() % CHUNK_SUBGRAPHS;
@@ -183,7 +183,7 @@ impl Chunk {
         simd::prefetch(&self.lists[i]);
     }
 
-    /// Prefetches the list of a vertex, and the place of its corrections.
+    /// Prefetches the list of a vertex, and the entry that locates its corrections.
     #[inline]
     pub(super) fn prefetch_list(&self, v: VertexId) {
         let block = self.block(v.subgraph().index());
@@ -191,7 +191,7 @@ impl Chunk {
         self.prefetch_corrections_of(v);
     }
 
-    /// Prefetches the place of the corrections of the list of a vertex.
+    /// Prefetches the entry that locates the corrections of a vertex's list.
     #[inline]
     pub(super) fn prefetch_corrections_of(&self, v: VertexId) {
         let block = self.block(v.subgraph().index());
@@ -233,7 +233,7 @@ impl Chunk {
         size_of::<Chunk>() + size_of_val(&*self.weights) + size_of_val(&*self.folds) + self.outside
     }
 
-    /// Charges the bytes of the chunk, in place of its earlier charge.
+    /// Charges the bytes of the chunk, replacing its earlier charge.
     fn charge_to(&mut self, account: &Arc<Account>) {
         let bytes = self.bytes();
         match &mut self.charge {
@@ -242,15 +242,15 @@ impl Chunk {
         }
     }
 
-    /// Returns the bytes that no account was charged for: those of lists that nothing else refers to, and of
-    /// the chunk, unless it is refreshed.
+    /// Returns the bytes for which no account was charged: of lists to which nothing else refers, and of a
+    /// chunk that is not refreshed.
     pub(super) fn uncharged_bytes(&self) -> usize {
         self.kept_bytes() + if self.charge.is_none() { self.bytes() } else { 0 }
     }
 
-    /// Returns the bytes of lists that only this chunk refers to, because their versions are gone.
+    /// Returns the bytes of lists to which only this chunk refers, because their versions are gone.
     pub(super) fn kept_bytes(&self) -> usize {
-        // Views of different times share copies that a view made; no version refers to them.
+        // Copies that a view made may be shared by views of different times; no version refers to them.
         let is_own = |i: usize| self.folded >> i & 1 != 0;
         let weights = self.weights.iter().enumerate().filter(|(i, w)| is_own(*i) || !w.is_shared());
         let weights = weights.map(|(_, weights)| weights.bytes()).sum::<usize>();
@@ -261,5 +261,5 @@ impl Chunk {
     }
 }
 
-/// Lines of one list to prefetch; the processor prefetches the rest.
+/// The number of cache lines of one list to prefetch; the processor prefetches the rest.
 const LIST_LINES: usize = 2;

@@ -11,7 +11,8 @@ impl DirectionView {
         &self.chunks
     }
 
-    /// Counts the content of the chunks, after they were filled. Returns the entries of all lists. O(chunks).
+    /// Counts the content of the chunks, after they were filled. Returns the number of entries in all lists.
+    /// O(chunks).
     pub fn recount(&mut self) -> u64 {
         let mut entries = 0;
         let groups = self.chunks.chunks(GROUP).map(|chunks| {

@@ -20,30 +20,29 @@ pub(super) use pending::{Kind, ListsUnder, Pending};
 pub(super) use small_patch::SmallPatch;
 pub(super) use sorted::Scratch;
 
-/// The differences between the lists of a subgraph and its main part, in the form that a chunk keeps.
+/// The differences between the lists of a subgraph and its main part, in the form that a chunk stores.
 ///
 /// The fewer differences, the fewer cache lines a refresh writes for them. Corrections that fit into the
-/// chunk are not allocated: an allocation is a miss that a refresh cannot prefetch, that of the allocator's
-/// list of free blocks.
+/// chunk are not allocated, because a refresh cannot prefetch the allocator's list of free blocks.
 #[derive(Clone, Default)]
 pub(super) enum Corrections {
     /// No difference.
     #[default]
     None,
-    /// One neighbour more, or less if its vertex is in the [mask](Masks) of reduced vertices. Not in a graph
-    /// with weights.
+    /// One added neighbour, or one removed neighbour if its vertex is in the [mask](Masks) of reduced
+    /// vertices. Not in a graph with weights.
     One(LocalVertex, VertexId),
-    /// A few neighbours, at this place of the chunk. Not in a graph with weights.
+    /// A few neighbours, in this element of the chunk's `near`. Not in a graph with weights.
     Near(u8),
     /// A few neighbours, if the chunk has no room. Not in a graph with weights.
     SmallPatch(Arc<SmallPatch>),
     /// Any differences.
     IndexedPatch(Arc<IndexedPatch>),
-    /// The neighbours over other labels, in a view of several. Not in a graph with weights.
+    /// The neighbours by other labels, in a view of several. Not in a graph with weights.
     Beside(Arc<Beside>),
 }
 
-/// [`Corrections`] for reading.
+/// [`Corrections`] in a form for reading.
 #[derive(Clone, Copy)]
 pub(super) enum Correcting<'a> {
     None,
@@ -64,7 +63,7 @@ pub(super) struct Masks {
 
 /// Corrections by vertex. The fields that every access needs come first.
 ///
-/// Added and removed neighbours are in place if they are few.
+/// A few added and removed neighbours are stored in place.
 #[repr(C)]
 pub(super) struct IndexedPatch {
     added: SmallVec<[VertexId; IN_PLACE]>,
@@ -73,7 +72,7 @@ pub(super) struct IndexedPatch {
     reweighted: u64,
     added_at: [u16; SUBGRAPH_VERTICES + 1],
     removed_at: [u16; SUBGRAPH_VERTICES + 1],
-    /// The source of each of `added`.
+    /// The source of each neighbour in `added`.
     added_from: SmallVec<[LocalVertex; IN_PLACE]>,
     /// Parallel to `added`; empty in a graph without weights.
     added_weights: Box<[f64]>,
@@ -81,14 +80,14 @@ pub(super) struct IndexedPatch {
     updated: Box<[(u32, f64)]>,
 }
 
-/// Number of added neighbours that are in place; for removed ones a fourth of it.
+/// Number of added neighbours that are stored in place, and four times the number of removed ones.
 const IN_PLACE: usize = 16;
 
 /// The result of reading a version.
 pub(super) struct Corrected {
     pub(super) corrections: Corrections,
-    /// True if the corrections are the few in the scratch buffers instead. The caller keeps them in the chunk
-    /// or outside.
+    /// True if the corrections are a few, which are in the scratch buffers instead. The caller keeps them in
+    /// the chunk or outside.
     pub(super) few: bool,
     pub(super) masks: Masks,
     /// The vertices that exist.
@@ -103,7 +102,7 @@ impl Masks {
 }
 
 impl Corrections {
-    /// Returns the corrections for reading; `near` are the few that the chunk holds.
+    /// Returns the corrections for reading; `near` are the small patches of the chunk.
     #[inline]
     pub(super) fn get<'a>(&'a self, near: &'a [SmallPatch]) -> Correcting<'a> {
         match self {
@@ -118,8 +117,8 @@ impl Corrections {
         }
     }
 
-    /// Returns the weights for corrected neighbours, whose list in the main part is at `list`. Inlined: most
-    /// vertices have no corrections, and `plain` would go through memory.
+    /// Returns the weights for corrected neighbours; `list` is the range of their list in the main part.
+    /// Inlined, because most vertices have no corrections, and `plain` would go through memory.
     #[inline(always)]
     pub(super) fn correct_weights<'a>(
         &'a self,
@@ -149,7 +148,7 @@ impl Corrections {
         simd::prefetch(start.wrapping_add(6));
     }
 
-    /// Prefetches the place of the corrections of a vertex, which is touched.
+    /// Prefetches the entries that locate the corrections of a vertex; the vertex is in `touched`.
     #[inline]
     pub(super) fn prefetch_places(&self, near: &[SmallPatch], local: LocalVertex) {
         match self {
@@ -162,7 +161,7 @@ impl Corrections {
             Corrections::IndexedPatch(many) => {
                 let many = Arc::as_ptr(many);
                 simd::prefetch(many);
-                // The address of its offset, even out of bounds: nothing is read.
+                // The address may be out of bounds: it is only prefetched, not read.
                 let offsets = many.cast::<u8>().wrapping_add(std::mem::offset_of!(IndexedPatch, added_at));
                 simd::prefetch(offsets.wrapping_add(local.index() * size_of::<u16>()));
             }
@@ -179,14 +178,14 @@ impl Corrections {
         }
     }
 
-    /// Returns the bytes of lists that nothing else refers to.
+    /// Returns the bytes of lists to which nothing else refers.
     pub(super) fn kept_bytes(&self) -> usize {
         if let Corrections::Beside(beside) = self { beside.kept_bytes() } else { 0 }
     }
 }
 
 impl<'a> Correcting<'a> {
-    /// Returns the corrected neighbours of a vertex, which is touched.
+    /// Returns the corrected neighbours of a vertex; the vertex is in `touched`.
     #[inline]
     pub(super) fn correct(self, main: &'a [VertexId], local: LocalVertex, masks: Masks) -> Neighbors<'a> {
         match self {
@@ -201,7 +200,7 @@ impl<'a> Correcting<'a> {
         }
     }
 
-    /// Calls `f` with all additions to lists, if no list has removed neighbours.
+    /// Calls `f` with all added neighbours, if no list has removed neighbours.
     #[inline]
     pub(super) fn for_each_added(self, mut f: impl FnMut(LocalVertex, VertexId)) {
         let (from, to): (&[LocalVertex], &[VertexId]) = match self {
@@ -253,7 +252,7 @@ impl IndexedPatch {
         Neighbors { main, added, removed: self.removed.get(removed).unwrap_or(&[]) }
     }
 
-    /// Prefetches the additions to the list of a vertex, with their weights.
+    /// Prefetches the neighbours that are added to a vertex's list, with their weights.
     #[inline]
     pub(super) fn prefetch_added(&self, local: LocalVertex) {
         let at = self.added_at[local.index()] as usize;
@@ -291,7 +290,7 @@ impl IndexedPatch {
     }
 }
 
-/// Returns the bytes that are not in place.
+/// Returns the bytes that are not stored in place.
 fn spilled<A: smallvec::Array>(values: &SmallVec<A>) -> usize {
     if values.spilled() { values.capacity() * size_of::<A::Item>() } else { 0 }
 }

@@ -14,8 +14,8 @@ pub struct VertexMask {
 }
 
 impl VertexMask {
-    /// Makes the set of the vertices whose bits are set in the words of their subgraphs. Charges its memory
-    /// to `account` as part of the views. O(subgraphs).
+    /// Makes a set from a word for each subgraph, with a bit for each of its vertices. Charges its memory to
+    /// `account` as part of the views. O(subgraphs).
     pub fn new(words: Vec<u64>, account: &Arc<Account>) -> VertexMask {
         let charge = Charge::new(account, Purpose::Views, size_of_val(&words[..]));
         let count = words.iter().map(|word| word.count_ones() as usize).sum();

@@ -9,7 +9,7 @@ use super::mask::VertexMask;
 
 impl View {
     /// Makes a view of the vertices in `mask` and all edges from a view of all vertices. The mask must hold
-    /// only existing vertices, and the ends of all edges. Shares chunks and lists with the original view.
+    /// only existing vertices, and both ends of each edge. Shares chunks and lists with the original view.
     /// O(1), and O(chunks) to copy that view.
     pub fn restricted(self, mask: Arc<VertexMask>) -> View {
         let subgraphs = self.shape.vertex_bound.div_ceil(SUBGRAPH_VERTICES) as u32;

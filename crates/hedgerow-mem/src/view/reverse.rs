@@ -1,4 +1,4 @@
-//! The incoming side of a graph that keeps only outgoing edges: made from them, by counting.
+//! The incoming side of a graph that stores only outgoing edges: made from these, by counting.
 
 use std::sync::Arc;
 

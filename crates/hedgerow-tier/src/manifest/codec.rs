@@ -7,13 +7,13 @@ use super::{LevelSegment, LogSegmentRef, Manifest, Section};
 use crate::bytes::{Bytes, Fault};
 use crate::{PageId, SegmentInfo, config};
 
-/// The flag of a section: a reader that does not know it must refuse the store.
+/// The flag of a required section: a reader that does not know the section must refuse the store.
 const SECTION_REQUIRED: u16 = 1;
 
 /// The first and the last page of a segment without pages.
 const NO_PAGE: PageId = PageId { label: LabelId(0), page: 0 };
 
-/// The sizes of an entry for a segment, of one for a log segment, and of a section without content.
+/// The sizes of the entry of a segment, the entry of a log segment, and a section without content.
 const SEGMENT_BYTES: usize = 104;
 const LOG_BYTES: usize = 16;
 const SECTION_BYTES: usize = 16;
@@ -64,7 +64,7 @@ fn encode_segment(segment: &LevelSegment, out: &mut Vec<u8>) {
     out.extend([0; 16]);
 }
 
-/// Decodes the bytes of [`encode_body`]; `body` must hold nothing more.
+/// Decodes the bytes of [`encode_body`]; `body` must have no other bytes.
 pub(super) fn decode_body(body: &[u8], store: StoreId) -> Result<Manifest, Fault> {
     let mut bytes = Bytes::new(body);
     let sequence = bytes.u64()?;

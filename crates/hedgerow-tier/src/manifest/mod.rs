@@ -1,8 +1,8 @@
 //! The manifest: the list of the files of the store, replaced as a whole.
 //!
 //! A store has one valid manifest at a time, the one with the highest number. [`Manifest::store`] switches to
-//! the next one: after a crash at any point a reader finds either the old or the new one, whole. The argument
-//! is in `docs/format/manifest.md`.
+//! the next one. After a crash at any point a reader finds either the complete old one or the complete new
+//! one. The proof is in `docs/format/manifest.md`.
 
 mod codec;
 mod names;
@@ -22,32 +22,32 @@ use crate::SegmentInfo;
 /// The content of a manifest file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// The identity of the store, drawn at creation; every file of the store carries it.
+    /// The identity of the store, drawn at creation and contained in every file of the store.
     pub store: StoreId,
     /// The configuration with which the graph was created.
     pub config: GraphConfig,
-    /// The number of this manifest, also in its file name: 1 for the first, one more for each switch.
+    /// The number of this manifest, which its file name contains: 1 for the first, one more for each switch.
     pub sequence: u64,
-    /// The timestamp of the last checkpoint: the segments hold every commit up to it.
+    /// The timestamp of the last checkpoint: the segments contain every commit up to it.
     pub checkpoint: Timestamp,
-    /// The log position known durable when this manifest was written.
+    /// The log position that was known to be durable when this manifest was written.
     pub durable_lsn: Lsn,
     /// One more than the largest vertex id ever given out; at most `u32::MAX`.
     pub next_vertex: u32,
-    /// The file id that the next segment gets; no segment of the store ever had it.
+    /// The file id of the next segment; no segment of the store ever had it.
     pub next_file_id: FileId,
     /// The live segments, each once, in any order.
     pub segments: Vec<LevelSegment>,
     /// The live log segments in log order: ids strictly ascending, first positions ascending.
     pub logs: Vec<LogSegmentRef>,
-    /// Sections that this or other versions define, strictly ascending by tag, kept as they were read.
+    /// Sections that this or other versions define, strictly ascending by tag, unchanged from the file.
     pub sections: Vec<Section>,
 }
 
-/// A live segment and the level that it is on.
+/// A live segment and its level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelSegment {
-    /// The level: 0 takes new segments of checkpoints.
+    /// The level; new segments of checkpoints have level 0.
     pub level: u8,
     /// The segment.
     pub info: SegmentInfo,
@@ -56,17 +56,17 @@ pub struct LevelSegment {
 /// A live log segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogSegmentRef {
-    /// The file id of the log segment; the log numbers its files apart from segments.
+    /// The file id of the log segment; the ids of log segments are separate from those of segments.
     pub id: FileId,
     /// The position of its first record.
     pub first_lsn: Lsn,
 }
 
-/// A part of the manifest that some versions have. This version reads the schema and the counts, and
-/// preserves others.
+/// An optional section of the manifest. This version reads the schema and the counts, and preserves other
+/// sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// The number of its subject.
+    /// The number of the section's subject.
     pub tag: u32,
     /// The version of its layout.
     pub version: u16,
@@ -113,8 +113,8 @@ impl Manifest {
         }
     }
 
-    /// Returns the first rule of a manifest that this one breaks. A manifest without a fault can be stored,
-    /// and loads again.
+    /// Returns the first rule of a manifest that this one breaks. A manifest without a fault can be stored
+    /// and loaded again.
     fn fault(&self) -> Option<&'static str> {
         let mut ids: Vec<FileId> = self.segments.iter().map(|segment| segment.info.file_id).collect();
         ids.sort_unstable();

@@ -28,19 +28,20 @@ pub(super) fn is_temporary(name: &str) -> bool {
     name.strip_suffix(TEMPORARY).and_then(manifest_number).is_some()
 }
 
-/// True if `name` is that of a temporary file in which the keys of a segment were sorted.
+/// True if `name` is the name of a temporary file in which a segment's keys were sorted.
 pub(super) fn is_temporary_of_segment(name: &str) -> bool {
     let stem = name.strip_suffix(TEMPORARY).and_then(|stem| stem.rsplit_once('-'));
     stem.is_some_and(|(segment, run)| number(segment, "seg-", "").and(number(run, "", "")).is_some())
 }
 
-/// True for names before the first manifest: a directory that holds only these can become a new store.
+/// True for names that exist before the first manifest: a directory that has only these can become a new
+/// store.
 pub(super) fn is_before_first_manifest(name: &str) -> bool {
     name == LOCK || is_temporary(name)
 }
 
-/// True if `name` is one that a file of a store can have: 1 to 64 lower-case letters, digits or hyphens, then
-/// `.wal`, `.csr` or `.man`. No such name leaves its directory.
+/// True if a file of a store can have this name: 1 to 64 lower-case letters, digits or hyphens, then `.wal`,
+/// `.csr` or `.man`. No such name leads out of its directory.
 pub fn is_store_file_name(name: &str) -> bool {
     let Some((stem, "wal" | "csr" | "man")) = name.split_once('.') else {
         return false;
@@ -49,7 +50,8 @@ pub fn is_store_file_name(name: &str) -> bool {
         && stem.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
-/// Returns the number in a name. Only the normal spelling counts: a second spelling would be a second file.
+/// Returns the number in a name. Only the normal spelling is accepted: another spelling would name another
+/// file.
 fn number(name: &str, prefix: &str, suffix: &str) -> Option<u64> {
     let digits = name.strip_prefix(prefix)?.strip_suffix(suffix)?;
     let lower = digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));

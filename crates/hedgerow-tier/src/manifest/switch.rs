@@ -21,24 +21,24 @@ use crate::TierError;
 /// The length of the checksum at the end of a manifest.
 const HASH_BYTES: usize = 16;
 
-/// The largest manifest that is read. No manifest needs as much (104 bytes for each segment), and it can be
-/// read at once.
+/// The largest manifest that is read. No manifest needs this size (at 104 bytes for each segment), and it can
+/// be read at once.
 const MAX_MANIFEST_BYTES: u64 = 256 * 1024 * 1024;
 
-/// The number of times that a reader without a lock lists the directory: a writer may remove the listed
-/// manifest before it is opened.
+/// The number of times that a reader without a lock lists the directory. It must list it again if a writer
+/// removes the listed manifest before the reader opens it.
 const MOST_LOOKS: usize = 16;
 
-/// The current manifest of a directory, and the stray files there.
+/// The current manifest of a directory, and its stray files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadedManifest {
-    /// The manifest. Its `next_file_id` lies beyond every segment in the directory, stray ones included.
+    /// The manifest. Its `next_file_id` is above the id of every segment in the directory, also of stray
+    /// ones.
     pub manifest: Manifest,
     /// The name of its file.
     pub file: String,
     /// Files that an interrupted switch or checkpoint left behind, ascending: unfinished manifests, older
-    /// manifests, segments that the manifest does not name. They can be removed; log files are never among
-    /// them.
+    /// manifests, segments that the manifest does not name. They can be removed. No log file is among them.
     pub stray: Vec<String>,
 }
 
@@ -46,14 +46,14 @@ pub struct LoadedManifest {
 pub type NamedManifest = (String, Result<Manifest, TierError>);
 
 impl Manifest {
-    /// Makes this the manifest of the store in `fs`: when `Ok` returns, every later open finds it. All files
-    /// that it names must be durable before the call, directory entries included. Writes and syncs the file
-    /// under a temporary name, renames it and syncs the directory; blocks on both. Removes no older manifest:
-    /// [`remove_older`](Self::remove_older) does, once this succeeded.
+    /// Makes this the manifest of the store in `fs`. After `Ok` every later opening finds it. All files that
+    /// it names, and their directory entries, must be durable before the call. Writes and syncs the file
+    /// under a temporary name, renames it and syncs the directory; blocks on both syncs. Older manifests stay
+    /// until [`remove_older`](Self::remove_older) is called after a success.
     ///
     /// # Errors
     /// [`TierError::InvalidManifest`], [`TierError::ManifestNotNext`] and [`TierError::File`]: the old
-    /// manifest still holds. [`TierError::SwitchUnknown`]: either may.
+    /// manifest is still the valid one. [`TierError::SwitchUnknown`]: the old or the new one is valid.
     pub fn store(&self, fs: &Arc<dyn Vfs>) -> Result<(), TierError> {
         if let Some(reason) = self.fault() {
             return Err(TierError::InvalidManifest { reason });
@@ -71,14 +71,15 @@ impl Manifest {
         }
         if names.contains(&temporary) {
             dir.unlink(&temporary)?;
-            // Else a crash could keep the rename below and undo the removal: the old file would be renamed.
+            // Without this sync a crash could keep the rename below but undo the removal. Then the old file
+            // would be renamed.
             dir.sync()?;
         }
         if let Err(error) = write_synced(&dir, &temporary, &bytes) {
             return Err(give_up(&dir, &temporary, error));
         }
         match dir.rename(&temporary, &file) {
-            // The directory had no room for the new name, so nothing has changed.
+            // The disk had no room for the new name, so nothing has changed.
             Err(error) if error.is_disk_full() => Err(give_up(&dir, &temporary, error)),
             renamed => {
                 renamed.and_then(|()| dir.sync()).map_err(|source| TierError::SwitchUnknown { file, source })
@@ -86,10 +87,10 @@ impl Manifest {
         }
     }
 
-    /// Finds the manifest of the store in `fs`: the one with the highest number, and no other if that is
-    /// damaged. `None` if the directory is empty or holds only files from before the first manifest: the
-    /// lock, an unfinished manifest. A new store can be made there, whose first file must be its first
-    /// manifest. Syncs the directory, so that the manifest will be found again after a crash.
+    /// Finds the manifest of the store in `fs`: the one with the highest number, and no other if that one is
+    /// damaged. `None` if the directory is empty or has only files from before the first manifest: the lock,
+    /// an unfinished manifest. Then a new store can be made in it; the first file must be its first manifest.
+    /// Syncs the directory, so that the manifest will be found again after a crash.
     ///
     /// # Errors
     /// [`TierError::NotAStore`]; [`TierError::File`]: damage, another format, or a failure of the file
@@ -98,9 +99,9 @@ impl Manifest {
         Manifest::find(fs, true)
     }
 
-    /// Like [`load`](Self::load), but for readers only: it changes nothing and does not sync. So the manifest
-    /// that it returns may not be durable, and a caller must not remove the files that it no longer names.
-    /// Looks again if a writer seems to have switched meanwhile, as can happen to a caller without the lock.
+    /// Like [`load`](Self::load), but only for readers: it changes nothing and does not sync. So the returned
+    /// manifest may not be durable, and a caller must not remove files that it does not name. Repeats the
+    /// search if a writer seems to have switched meanwhile, which is possible if the caller has no lock.
     ///
     /// # Errors
     /// Those of [`load`](Self::load).
@@ -125,8 +126,8 @@ impl Manifest {
             names.truncate(8);
             return Err(TierError::NotAStore { path: fs.path().display().to_string(), entries: names });
         };
-        // A process that died between its rename and its sync left a name that may not be durable. Sync the
-        // manifest before unlinking the files that it no longer names.
+        // A process that died between its rename and its sync left a name that may not be durable. Its
+        // manifest must be durable before the files that it does not name are unlinked.
         if sync {
             dir.sync()?;
         }
@@ -134,14 +135,14 @@ impl Manifest {
         names.retain(|name| manifest.is_stray(name));
         for id in names.iter().filter_map(|name| segment_id(name)) {
             let beyond = id.0.checked_add(1).map(FileId);
-            // The last of all ids cannot be skipped: a creation of its file will fail, and change nothing.
+            // The largest possible id cannot be skipped: creating its file will fail and change nothing.
             manifest.next_file_id = manifest.next_file_id.max(beyond.unwrap_or(id));
         }
         Ok(Some(LoadedManifest { manifest, file: manifest_name(sequence), stray: names }))
     }
 
-    /// Reads all manifests in the directory, newest first, with the error of each that cannot be read. For
-    /// salvage, which may use an older one; an opening never does.
+    /// Reads all manifests in the directory, newest first, with the error of each that cannot be read. Only
+    /// for salvage, which may use an older manifest; an opening never does.
     ///
     /// # Errors
     /// [`TierError::File`] if the directory cannot be listed.
@@ -152,9 +153,9 @@ impl Manifest {
         Ok(numbers.into_iter().map(|n| (manifest_name(n), Manifest::read(&dir, n))).collect())
     }
 
-    /// Removes the older manifests and the unfinished ones, syncs the directory if there were any, and
-    /// returns their number. Only after [`store`](Self::store) succeeded or [`load`](Self::load) returned
-    /// this one.
+    /// Removes the older manifests and the unfinished ones, syncs the directory if any existed, and returns
+    /// their number. May be called after [`store`](Self::store) succeeded or [`load`](Self::load) returned
+    /// this manifest.
     ///
     /// # Errors
     /// [`TierError::File`]; the rest can be removed by a later call.
@@ -255,8 +256,8 @@ fn write_synced(dir: &Dir, name: &str, bytes: &[u8]) -> Result<(), IoError> {
 }
 
 impl TierError {
-    /// True for an error that a reader without a lock meets during a switch of manifests. The manifest that
-    /// it listed is gone, or it listed the directory without either name.
+    /// True for an error that a reader without a lock meets during a switch of manifests. Either the listed
+    /// manifest is gone, or neither name was in the listing.
     fn may_be_a_switch(&self) -> bool {
         match self {
             TierError::File(FileError::Io(error)) => {

@@ -1,4 +1,4 @@
-//! Decoding of bytes, which may be hostile, to lists.
+//! Decoding of lists from bytes, which may be hostile.
 
 use hedgerow_core::VertexId;
 
@@ -10,20 +10,20 @@ use crate::bytes::{Bytes, Fault};
 /// The bytes of the largest mini-block, without its width.
 const PACKED: usize = MINI_BLOCK * 4;
 
-/// Appends the next `len` neighbors in `bytes`, those of `source`, to `out`.
+/// Decodes a list of `len` neighbors of `source` from `bytes`, and appends it to `out`.
 ///
-/// For all bytes, the decoded list ascends, strictly unless `form` has repeats, and holds no id above
-/// [`VertexId::MAX`]. The encoding need not be the shortest: a width larger than its gaps need is accepted. A
-/// refusal would take an instruction for each neighbor and protect nothing.
+/// For any bytes, the decoded list ascends, strictly unless `form` has repeats, and has no id above
+/// [`VertexId::MAX`]. The encoding need not be the shortest: a width that is larger than necessary is
+/// accepted. Refusing it would cost an instruction per neighbor and protect from nothing.
 ///
-/// `len` may come from the same hostile bytes. The function allocates only after it found the least bytes of
-/// a list of that length, 1 for 64 neighbors. So it takes at most 256 bytes of memory for each of `bytes`, or
-/// twice that if `out` doubles.
+/// `len` may be hostile too. Before it allocates, the function checks that `bytes` has the least number of
+/// bytes of such a list, 1 for 64 neighbors. So it takes at most 256 bytes of memory per input byte, or twice
+/// that if `out` doubles.
 ///
 /// # Errors
 /// [`Fault`] if bytes are missing, a width is above 32, bits behind the last gap are not 0, or there is no
-/// memory. Also if the first neighbor takes more bytes than it needs or is no id, or if the last is beyond
-/// [`VertexId::MAX`]. `out` is unchanged then; `bytes` may be anywhere in the list.
+/// memory. Also if the first neighbor has more bytes than necessary or is no id, or if the last is above
+/// [`VertexId::MAX`]. Then `out` is unchanged, and `bytes` may be anywhere in the list.
 ///
 /// # Cost
 /// O(len).
@@ -42,7 +42,7 @@ pub fn decode_list(
     decoded
 }
 
-/// Skips the next list of `len` neighbors in `bytes`, without a check of its content.
+/// Skips the next list of `len` neighbors in `bytes`, without checking its content.
 ///
 /// # Errors
 /// [`Fault`] if bytes are missing, or if [`decode_list`] accepts no such width or length of the first
@@ -81,8 +81,8 @@ fn append(
     let number = varint::take(bytes)?;
     let mut last = form.id_of(number, source).ok_or_else(|| bytes.fault("first neighbor is no id"))?;
     out.push(VertexId(last as u32));
-    // Mini-blocks are cut from a slice of their own: a move of the cursor for each takes as long as the
-    // decoding of some gaps.
+    // Mini-blocks are taken from a local slice, because moving the cursor for each takes as long as decoding
+    // some gaps.
     let mut rest = bytes.rest();
     while gaps > 0 {
         let count = gaps.min(MINI_BLOCK);
@@ -100,8 +100,8 @@ fn append(
     bytes.require(last <= u64::from(VertexId::MAX.0), "neighbor beyond the largest id")
 }
 
-/// Appends the neighbors of the `count` gaps at the beginning of `block`, which follow `last`. Returns the
-/// last of them, and the bytes behind the mini-block.
+/// Decodes the `count` gaps at the beginning of `block` and appends the neighbors, which follow the neighbor
+/// `last`. Returns the last neighbor, and the bytes behind the mini-block.
 #[inline]
 fn mini_block<'a>(
     block: &'a [u8],
@@ -117,7 +117,7 @@ fn mini_block<'a>(
     let bits = count * usize::from(*width);
     let len = bits.div_ceil(8);
     let behind = packed.get(len..).ok_or(MISSING)?;
-    // Without a byte of gaps this is the width byte, of which no bit is tested.
+    // If the mini-block has no bytes of gaps, this is the width byte, and none of its bits is tested.
     let end = block.get(len).copied().unwrap_or(0);
     if u32::from(end) >> (8 - (8 * len - bits)) != 0 {
         return Err("bits behind the last gap");
@@ -130,7 +130,8 @@ fn mini_block<'a>(
     Ok((last, behind))
 }
 
-/// Like [`unpack::append`], but works on a copy with zeros behind it: for the last lists of the bytes.
+/// Like [`unpack::append`], but decodes a copy that is padded with zeros, as the last lists of the bytes
+/// require.
 #[cold]
 #[inline(never)]
 fn append_copied(

@@ -1,18 +1,18 @@
-//! Encoding of lists to bytes.
+//! Encoding of lists as bytes.
 
 use hedgerow_core::VertexId;
 
 use super::form::{Form, MINI_BLOCK};
 use super::varint;
 
-/// The bytes of the largest mini-block, and of the word whose store may reach beyond it.
+/// The bytes of the largest mini-block, and of a word that may be stored beyond its end.
 const PACKED: usize = MINI_BLOCK * 4 + 8;
 
 /// Appends `list`, the neighbors of `source`, to `out`. An empty list takes no bytes.
 ///
-/// The list must ascend, strictly unless `form` has repeats, and hold no id above [`VertexId::MAX`]. The
-/// bytes of another list decode to something else, or to a fault. Widths are the least that hold their gaps,
-/// so a list has one encoding for each form.
+/// The list must ascend, strictly unless `form` has repeats, and have no id above [`VertexId::MAX`]. The
+/// bytes of any other list decode to a different list, or to a fault. Widths are the least that hold their
+/// gaps, so a list has one encoding for each form.
 ///
 /// # Cost
 /// O(list); appends [`encoded_len`] bytes.
@@ -48,25 +48,25 @@ pub fn encoded_len(list: &[VertexId], source: VertexId, form: Form) -> usize {
     first_len(first, source, form) + blocks.map(block_len).sum::<usize>()
 }
 
-/// Returns the number of bytes of `first`, the first neighbor of a list. No other bytes depend on whether
-/// `form` is relative.
+/// Returns the number of bytes of `first`, the first neighbor of a list. The other bytes of the list do not
+/// depend on `form.relative`.
 pub fn first_len(first: VertexId, source: VertexId, form: Form) -> usize {
     varint::len(form.number_of(first, source))
 }
 
-/// Returns the gaps of `block` as they are written; `before` holds the neighbor before each.
+/// Returns the gaps of `block` as they are written; `before` has the predecessor of each neighbor.
 fn gaps_of(before: &[VertexId], block: &[VertexId], form: Form) -> impl Iterator<Item = u32> {
     let step = form.step();
     before.iter().zip(block).map(move |(before, id)| id.0.wrapping_sub(before.0).wrapping_sub(step))
 }
 
-/// Returns the least width that holds every gap; `all` is the union of their bits.
+/// Returns the least width that holds every gap; `all` is the bitwise or of the gaps.
 fn width_of(all: u32) -> usize {
     (u32::BITS - all.leading_zeros()) as usize
 }
 
-/// Writes the gaps one after another, `width` bits each, with zeros behind the last. Each gap is stored with
-/// a whole word, so there is no branch for a full byte.
+/// Writes the gaps one after another, `width` bits each, with zeros behind the last. Each gap is stored by
+/// writing a whole word, so that no branch tests for a full byte.
 fn pack<'a>(gaps: impl Iterator<Item = &'a u32>, width: usize, out: &mut [u8; PACKED]) {
     let (mut word, mut bits, mut at) = (0u64, 0, 0);
     for gap in gaps {

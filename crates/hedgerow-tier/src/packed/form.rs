@@ -8,13 +8,14 @@ pub const MINI_BLOCK: usize = 64;
 /// The widest gap, in bits.
 pub(super) const WIDEST: u8 = 32;
 
-/// The form of a list. The bytes of the list do not contain it, so a writer stores it beside them.
+/// The form of a list. The bytes of the list do not contain it, so a writer stores it separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Form {
-    /// True if the first neighbor is written as its distance from the source: shorter if neighbors are near.
+    /// True if the first neighbor is written as its distance from the source, which is shorter if neighbors
+    /// are near.
     pub relative: bool,
-    /// True if a neighbor may occur several times, as under a label with ranks. If not, gaps are written less
-    /// one, so that all bytes decode to a strictly ascending list.
+    /// True if a neighbor may occur several times, as in a label with ranks. If not, one is subtracted from
+    /// each gap, so that any bytes decode to a strictly ascending list.
     pub repeats: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Packed neighbor lists: each neighbor of a list is the gap to the one before it, in as few bits as the
-//! largest gap near it takes. The layout is drawn in `docs/format/packed.md`.
+//! Packed neighbor lists: each neighbor is written as the gap to the neighbor before it. A gap takes as many
+//! bits as the largest gap of its mini-block. The layout is drawn in `docs/format/packed.md`.
 //!
-//! A list does not hold its own length: the writer stores the lengths beside the lists. [`encode_list`]
+//! The bytes of a list do not contain its length: the writer stores the lengths separately. [`encode_list`]
 //! appends a list, [`decode_list`] reads one, [`skip_list`] skips one. A writer chooses between the two forms
-//! of the first neighbor by the sums of [`first_len`] over its lists, since no other byte depends on that
+//! of the first neighbor by the sums of [`first_len`] over its lists, because no other byte depends on that
 //! choice.
 //!
 //! ```
@@ -37,5 +37,5 @@ pub use decode::{decode_list, skip_list};
 pub use encode::{encode_list, encoded_len, first_len};
 pub use form::{Form, MINI_BLOCK};
 
-/// The most ids for which [`decode_list`] reserves room behind a list.
+/// The most ids for which [`decode_list`] reserves additional memory behind a list.
 pub const DECODED_BESIDE: usize = unpack::GROUP;

@@ -2,14 +2,14 @@
 //!
 //! Eight gaps of `w` bits are `w` bytes, so gaps come in groups of eight that begin at whole bytes. There is
 //! a function for each width, in which every position, shift and mask of a group is a constant. So a gap is
-//! one load of eight bytes, a shift, a mask and two additions, with no branch. A whole mini-block is eight
-//! groups; written out, 33 functions of 64 gaps would be larger than the instruction cache. The last group of
-//! a short mini-block is read as if it were whole. Loads reach beyond their group, so the given bytes have
-//! [`SLACK`] behind them.
+//! one load of eight bytes, a shift, a mask and two additions, with no branch. A whole mini-block is a loop
+//! over eight groups: 33 unrolled functions of 64 gaps would be larger than the instruction cache. The last
+//! group of a short mini-block is read as if it were whole. Loads reach beyond their group, so the packed
+//! bytes must have [`SLACK`] bytes behind them.
 //!
-//! Most lists of sparse graphs have fewer than eight gaps. These are read with a variable width, since the
-//! jump to the function of a width is mispredicted about every time. Four gaps are read together, even if
-//! there are fewer.
+//! Most lists of sparse graphs have fewer than eight gaps. These are read with a variable width, because the
+//! jump to the function of a width is mispredicted almost every time. Four gaps are read together, even if
+//! the list has fewer.
 
 use hedgerow_core::VertexId;
 
@@ -27,12 +27,14 @@ const HALF: usize = GROUP / 2;
 /// The ids of a group.
 type Ids = [VertexId; GROUP];
 
-/// A function that writes groups of ids, which follow an id. The second argument is the number of gaps in the
-/// last group, or 0 if it is whole; the ids behind them mean nothing. Returns the id of the last gap.
+/// A function that decodes gaps to groups of ids, which follow a given id. The second argument is the number
+/// of gaps in the last group, or 0 if it is whole; ids behind that number are meaningless. Returns the id of
+/// the last gap.
 type Groups = fn(&[u8], usize, u64, &mut [Ids]) -> u64;
 
-/// Appends the ids of the `count` gaps of `width` bits at the beginning of `packed`, which follow `last`.
-/// Returns the last of them, which may be too large for an id. `packed` has [`SLACK`] bytes behind the gaps.
+/// Decodes the `count` gaps of `width` bits at the beginning of `packed`, and appends the ids, which follow
+/// the id `last`. Returns the last one, which may be too large for an id. `packed` has [`SLACK`] bytes behind
+/// the gaps.
 #[inline]
 pub(super) fn append(
     packed: &[u8],
@@ -80,7 +82,7 @@ fn append_few(
     ids[(nth - 1) % HALF]
 }
 
-/// Returns the ids of the four gaps from number `from` on, and the last of them.
+/// Returns the ids of the four gaps from number `from` on, and the last id as a number.
 #[inline(always)]
 fn half(window: &[u8; SLACK], from: usize, width: usize, form: Form, last: u64) -> ([u64; HALF], u64) {
     let mask = (1u64 << width) - 1;
@@ -88,7 +90,7 @@ fn half(window: &[u8; SLACK], from: usize, width: usize, form: Form, last: u64) 
     let mut id = last;
     let ids = std::array::from_fn(|nth| {
         let bit = (from + nth) * width;
-        // At most 7 * 32 / 8 = 28; the mask spares a bounds check.
+        // At most 7 * 32 / 8 = 28; the mask avoids a bounds check.
         let gap = word_at(window, (bit / 8) & 31) >> (bit % 8) & mask;
         id = id.wrapping_add(gap + step);
         id
@@ -103,8 +105,8 @@ fn word_at<const N: usize>(window: &[u8; N], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Implements [`Groups`] for gaps of `WIDTH` bits. `WINDOW` bytes hold a group and the word that loads its
-/// last gap.
+/// Implements [`Groups`] for gaps of `WIDTH` bits. `WINDOW` bytes contain a group and the word from which its
+/// last gap is loaded.
 fn groups<const WIDTH: usize, const WINDOW: usize, const STEP: u64>(
     mut packed: &[u8],
     few: usize,
@@ -128,7 +130,7 @@ fn groups<const WIDTH: usize, const WINDOW: usize, const STEP: u64>(
     last
 }
 
-/// Returns the sums of `last` and the gaps of one group, as they are written.
+/// Returns the running sums of `last` and the gaps of one group, with gaps as they are written.
 #[inline(always)]
 fn sums<const WIDTH: usize, const WINDOW: usize>(window: &[u8; WINDOW], last: u64) -> [u64; GROUP] {
     let mut sum = last;
@@ -141,8 +143,8 @@ fn sums<const WIDTH: usize, const WINDOW: usize>(window: &[u8; WINDOW], last: u6
     })
 }
 
-/// Adds the number that was subtracted from each gap. It is added to the sums and not to the gaps: sums wait
-/// for each other, so fewer additions between them are better.
+/// Adds the number that was subtracted from each gap. It is added to the sums, not to the gaps, because each
+/// sum waits for the one before it: an addition less is faster.
 #[inline(always)]
 fn ids<const STEP: u64>(sums: [u64; GROUP]) -> Ids {
     let mut steps = 0;
@@ -152,7 +154,7 @@ fn ids<const STEP: u64>(sums: [u64; GROUP]) -> Ids {
     })
 }
 
-/// Lists [`groups`] for each width and a step.
+/// Expands to a table of [`groups`] for each width, with the given step.
 macro_rules! for_each_width {
     ($step:literal: $($width:literal)*) => {
         [$(groups::<$width, { $width + 8 }, $step>),*]
@@ -166,8 +168,8 @@ macro_rules! table {
     };
 }
 
-/// The functions by width, for gaps written less one.
+/// The functions by width, for gaps from which one was subtracted.
 static ASCENDING: [Groups; 33] = table!(1);
 
-/// The functions by width, for gaps written as they are.
+/// The functions by width, for unchanged gaps.
 static REPEATING: [Groups; 33] = table!(0);

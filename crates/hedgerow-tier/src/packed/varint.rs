@@ -1,11 +1,11 @@
-//! Numbers in as few bytes as they need, seven bits each (LEB128).
+//! Numbers in as few bytes as possible, seven bits each (LEB128).
 
 use crate::bytes::{Bytes, Fault};
 
 /// The bytes of the longest number: an id has 32 bits, a distance with its sign 33.
 pub(super) const LONGEST: usize = 5;
 
-/// Returns how many bytes `number` takes.
+/// Returns the length of `number` in bytes.
 pub(super) fn len(number: u64) -> usize {
     (64 - (number | 1).leading_zeros() as usize).div_ceil(7)
 }
@@ -19,8 +19,8 @@ pub(super) fn put(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Takes a number. It reads all its bytes together: lengths differ from list to list, so a loop over bytes
-/// would mispredict its end in about every list.
+/// Takes a number. It reads all its bytes at once: lengths differ from list to list, so the end of a loop
+/// over bytes would be mispredicted in almost every list.
 #[inline]
 pub(super) fn take(bytes: &mut Bytes<'_>) -> Result<u64, Fault> {
     let rest = bytes.rest();
@@ -37,7 +37,7 @@ pub(super) fn take(bytes: &mut Bytes<'_>) -> Result<u64, Fault> {
     Ok(septet(0) | septet(1) | septet(2) | septet(3) | septet(4))
 }
 
-/// Returns the last bytes, padded with zeros: a number that does not end within them ends beyond the bytes.
+/// Returns the last bytes, padded with zeros: a number that does not end within the result is cut off.
 #[cold]
 fn padded(rest: &[u8]) -> [u8; 8] {
     let mut word = [0; 8];

@@ -17,12 +17,13 @@ use crate::TierError;
 use crate::bytes::{Bytes, Fault, whole};
 use crate::id::ImageId;
 
-/// The memory of a subgraph's keys without their texts: for each the key, the reference to its text until all
-/// are read, and two counts of the text.
+/// The memory of a subgraph's keys without their texts: for each vertex the key, the reference to its text
+/// until all keys are read, and two counts of the text.
 const KEYS_BYTES: u64 =
     (SUBGRAPH_VERTICES * (size_of::<VertexKey>() + size_of::<Arc<str>>() + 2 * size_of::<usize>())) as u64;
 
-/// A reader of images of one page. Read in order, it reads each block once, several at a time.
+/// A reader of images of one page. If images are read in order, it reads each block once, several blocks at a
+/// time.
 #[derive(Debug)]
 pub(super) struct PageImages<'a> {
     label: LabelId,
@@ -33,7 +34,7 @@ pub(super) struct PageImages<'a> {
 }
 
 impl<'a> PageImages<'a> {
-    /// Makes a reader that reads up to 512 KiB at a time, of the blocks from image number `first` of the
+    /// Makes a reader that reads up to 512 KiB at a time, only from the blocks of image number `first` of the
     /// directory to number `last`.
     pub(super) fn new(
         source: &'a Source,
@@ -52,8 +53,9 @@ impl<'a> PageImages<'a> {
         PageImages::with_windows(source, directory, config, windows)
     }
 
-    /// Returns the bytes of buffers for images that are read in this order: of each kind the blocks from the
-    /// first on, and the longest record. If blocks are read one by one, the largest block counts.
+    /// Returns the bytes of buffers for images that are read in this order: for each kind of record, the
+    /// blocks from the first image on, and the longest record. If blocks are read one by one, only the
+    /// largest block counts.
     pub(super) fn buffer_bytes<'d>(
         &self,
         directory: &Directory,
@@ -92,12 +94,12 @@ impl<'a> PageImages<'a> {
         PageImages { label: directory.label, config, topology, keys: KeyRecords::new(keys), columns }
     }
 
-    /// Reads one image: its record and pieces, its keys, its properties.
+    /// Reads one image: its neighbors with pieces, its keys, its properties.
     pub(super) fn read(&mut self, placed: &PlacedImage) -> Result<SubgraphImage, TierError> {
         self.read_within(placed, &mut |_| true)
     }
 
-    /// Like [`read`](Self::read), but asks `has_memory` before it takes memory.
+    /// Like [`read`](Self::read), but calls `has_memory` before it takes memory.
     pub(super) fn read_within(
         &mut self,
         placed: &PlacedImage,
@@ -148,14 +150,14 @@ impl<'a> PageImages<'a> {
     }
 }
 
-/// Returns an upper bound for the memory of an image's keys and properties. A key takes its text and the
-/// parts that refer to it; properties take no more than their record.
+/// Returns an upper bound for the memory of an image's keys and properties. A key takes the bytes of its text
+/// and of the structures that refer to it; properties take no more than their record.
 fn bytes_beside_lists(placed: &PlacedImage) -> u64 {
     let keys = if placed.keys.len > 0 { placed.keys.len.saturating_add(KEYS_BYTES) } else { 0 };
     keys.saturating_add(placed.columns.len)
 }
 
-/// Reads the properties of the parts of `topology` that have some.
+/// Reads the properties of those parts of `topology` that have properties.
 pub(super) fn decode_columns(bytes: &mut Bytes<'_>, topology: &mut Topology) -> Result<(), Fault> {
     let subgraph = bytes.u32()?;
     bytes.require(subgraph == topology.id.subgraph.0, "properties of another subgraph")?;
@@ -166,8 +168,8 @@ pub(super) fn decode_columns(bytes: &mut Bytes<'_>, topology: &mut Topology) -> 
 }
 
 impl Topology {
-    /// Returns the difference between the record and the directory's entry of the image `id`, if there is
-    /// one.
+    /// Returns a difference between the record of the image `id` and its entry in the directory, if they
+    /// differ.
     pub(super) fn differs_from(&self, id: ImageId, entry: &ImageEntry) -> Option<&'static str> {
         if (self.id, self.as_of, self.present) != (id, entry.as_of, entry.present) {
             return Some("record differs from the directory");
@@ -176,7 +178,7 @@ impl Topology {
         (!fits).then_some("number of pieces differs from the directory")
     }
 
-    /// True if the keys of its vertices stand in a record.
+    /// True if the keys of the image's vertices are stored in a record.
     pub(super) fn needs_keys(&self, config: &GraphConfig) -> bool {
         needs_keys(self.id.label, self.present, config)
     }
@@ -186,8 +188,8 @@ impl Topology {
     }
 }
 
-/// Returns the image, if all parts of it are present and consistent. `keys` are those of the record, if there
-/// was one.
+/// Returns the image, if all parts of it are present and consistent. `keys` is the content of the keys'
+/// record, if the image has one.
 pub(super) fn finish(
     topology: Topology,
     keys: Option<ImageKeys>,

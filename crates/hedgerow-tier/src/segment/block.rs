@@ -1,8 +1,8 @@
 //! The blocks of a segment: the unit of checksums and of reading.
 //!
-//! A block holds whole records, or a piece of one that is too long for a block. So a read of a record, or of
-//! a list in it, takes one read of a few KiB. The checksum of a block covers the file id and the block's
-//! position: a block of another file or place fails it.
+//! A block has whole records, or a piece of a record that is too long for a block. So reading a record, or a
+//! list in it, takes one read of a few KiB. The checksum of a block covers the file id and the block's
+//! position: a block from another file or position fails the check.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::FileId;
@@ -21,7 +21,7 @@ const CHECKSUM_BYTES: usize = 8;
 pub(super) const BLOCK_OVERHEAD: usize = HEAD_BYTES + CHECKSUM_BYTES;
 /// The longest payload.
 pub(super) const MOST_PAYLOAD: usize = 65_520;
-/// The length of a payload that ends a block: the first record that reaches it is the last of the block.
+/// The length of a payload that completes a block: the first record that reaches it is the last of the block.
 pub(super) const FULL_PAYLOAD: usize = 4096;
 
 const _: () = assert!(MOST_PAYLOAD + BLOCK_OVERHEAD <= MOST_BLOCK);
@@ -34,7 +34,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Verifies the block `raw` that lies at `position`.
+    /// Verifies the block `raw` at `position`.
     pub(super) fn verified(source: &Source, position: u64, raw: Vec<u8>) -> Result<Block, TierError> {
         let (kind, _) = verify(source, position, &raw)?;
         Ok(Block { kind, raw })
@@ -62,9 +62,9 @@ impl Block {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum BlockKind {
-    /// Neighbors of several subgraphs, or the head of one whose neighbors follow in pieces.
+    /// Neighbors of several subgraphs, or the head of a subgraph whose neighbors follow in pieces.
     Topology = 0,
-    /// A part of the neighbors of a subgraph that has more than fit in a block.
+    /// A piece: some neighbors of a subgraph whose neighbors do not fit in one block.
     Piece = 1,
     /// Keys of vertices.
     Keys = 2,
@@ -85,8 +85,8 @@ impl BlockKind {
 }
 
 /// Returns a checksum over a directory, the top index or the footer of the file `file_id`, which begins at
-/// `position`. It covers a further word, so no block has the same one: salvage, which looks for blocks, takes
-/// none of these for one.
+/// `position`. It covers a further word, so that it differs from any block checksum: salvage searches for
+/// blocks, and must not mistake these for blocks.
 pub(super) fn index_checksum(file_id: FileId, position: u64) -> Checksum {
     let mut sum = block_checksum(file_id, position);
     sum.update(b"index");
@@ -101,7 +101,7 @@ pub(super) fn block_checksum(file_id: FileId, position: u64) -> Checksum {
     sum
 }
 
-/// Appends the block of `payload`, whose place in the file is `position`. The payload has 1 to
+/// Appends the block of `payload`, whose position in the file is `position`. The payload has 1 to
 /// [`MOST_PAYLOAD`] bytes.
 pub(super) fn encode(file_id: FileId, position: u64, kind: BlockKind, payload: &[u8], out: &mut Vec<u8>) {
     let begin = out.len();
@@ -122,7 +122,7 @@ pub(super) fn stated(head: [u8; HEAD_BYTES]) -> Option<(usize, BlockKind)> {
     BlockKind::from_byte(kind).filter(|_| fits).map(|kind| (payload + BLOCK_OVERHEAD, kind))
 }
 
-/// Verifies the block `raw` that lies at `position`, and returns its payload.
+/// Verifies the block `raw` at `position`, and returns its payload.
 pub(super) fn verify<'a>(
     source: &Source,
     position: u64,

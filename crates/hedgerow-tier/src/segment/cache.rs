@@ -1,9 +1,9 @@
 //! A cache of verified directories and blocks for later point reads.
 //!
-//! The key of an entry is the id of its file and its position there. File ids are never reused and segments
-//! never change, so entries cannot become stale. Only verified entries are kept. A clock chooses the entry to
-//! evict for a new one: its hand passes an entry once for each time that it was requested, up to three. So
-//! entries that were read only once go first.
+//! The key of an entry is the id of its file and its position in the file. File ids are never reused and
+//! segments never change, so entries cannot become stale. Only verified data is cached. A clock chooses the
+//! entry to evict for a new one: its hand passes an entry once for each request of the entry, up to three. So
+//! entries that were requested only once are evicted first.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,21 +16,21 @@ use hedgerow_io::FileId;
 use super::block::Block;
 use super::directory::Directory;
 
-/// The number of parts of the cache, each under a lock of its own.
+/// Number of shards of the cache, each under its own lock.
 const SHARDS: usize = 4;
-/// The memory of an entry beside its content: its slot, its place in the index, and its reference counts.
+/// The memory of an entry without its content: its slot, its place in the index, and its reference counts.
 const ENTRY_BYTES: usize = size_of::<Slot>() + 2 * size_of::<(Key, usize)>() + 2 * size_of::<usize>();
 
-/// The most times that the hand passes an entry, however often it was requested.
+/// The most times that the hand passes an entry, also if the entry was requested more often.
 const MOST_LIVES: u8 = 3;
 
 /// A cache of directories of pages and blocks of segments, for [point
-/// reads](super::SegmentReader::read_list). It is bounded, and charged to the account of a store. Many
+/// reads](super::SegmentReader::read_list). Its size is bounded, and charged to the account of a store. Many
 /// threads may use it at once.
 pub struct ReadCache {
     account: Arc<Account>,
     shards: [Mutex<Shard>; SHARDS],
-    /// The bytes that it may take in any case, and the most that it may take.
+    /// The bytes that the cache may always take, and the most bytes that it may take.
     sure: usize,
     most: usize,
 }
@@ -52,7 +52,7 @@ struct Slot {
     key: Key,
     kept: Kept,
     bytes: usize,
-    /// The number of times that the hand still passes it.
+    /// The number of times that the hand will still pass this entry.
     lives: u8,
 }
 
@@ -66,7 +66,7 @@ struct Shard {
 
 impl ReadCache {
     /// Makes an empty cache of at most `most` bytes. It takes more than `sure` bytes only while the account
-    /// has room for twice `sure` beside them: the sure bytes have to come out of the room that others leave.
+    /// still has room for twice `sure` after that. So free room always remains for the sure bytes.
     pub fn new(account: &Arc<Account>, sure: usize, most: usize) -> ReadCache {
         let shard = |_| {
             let charge = Charge::new(account, Purpose::Reads, 0);
@@ -95,12 +95,12 @@ impl ReadCache {
         }
     }
 
-    /// Keeps a verified directory.
+    /// Caches a verified directory.
     pub(super) fn keep_directory(&self, key: Key, directory: &Arc<Directory>) {
         self.keep(key, Kept::Directory(directory.clone()), directory.bytes());
     }
 
-    /// Keeps a verified block.
+    /// Caches a verified block.
     pub(super) fn keep_block(&self, key: Key, block: &Arc<Block>) {
         self.keep(key, Kept::Block(block.clone()), block.bytes());
     }
@@ -124,7 +124,7 @@ impl ReadCache {
     }
 
     fn shard(&self, key: Key) -> &Mutex<Shard> {
-        // Positions are rarely multiples of a power of two; those of neighboring blocks are never equal.
+        // Positions are rarely multiples of a power of two, and never equal for neighboring blocks.
         let hash = (key.at ^ key.file.0.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         &self.shards[(hash >> 60) as usize % SHARDS]
     }
@@ -137,7 +137,7 @@ impl fmt::Debug for ReadCache {
 }
 
 impl Shard {
-    /// Adds a slot, after it evicted others until there is room within `most` bytes.
+    /// Adds a slot. Before, evicts other slots until the new one fits within `most` bytes.
     fn keep_within(&mut self, most: usize, slot: Slot) {
         while self.bytes + slot.bytes > most && self.give_up_one() {}
         self.bytes += slot.bytes;
@@ -146,7 +146,7 @@ impl Shard {
         self.charge.set(self.bytes);
     }
 
-    /// Evicts the first slot from the hand on that has no life left. Returns false if there is no slot.
+    /// Evicts the first slot from the hand on that has no life left. False if the cache has no slot.
     fn give_up_one(&mut self) -> bool {
         loop {
             if self.hand >= self.slots.len() {

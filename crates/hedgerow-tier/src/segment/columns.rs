@@ -6,12 +6,12 @@ use hedgerow_core::{Column, Columns, PropertyId, PropertyType};
 
 use crate::bytes::{Bytes, Fault};
 
-/// The flag of a column that begins with a mask of the values that are there.
+/// The flag of a column that begins with a mask of the rows that have a value.
 const MASKED: u8 = 1;
-/// The flag of a column whose ends take eight bytes.
+/// The flag of a column of texts whose end positions take eight bytes.
 const WIDE: u8 = 2;
 
-/// Appends the columns of a part, which has at least one.
+/// Appends the columns of a part that has at least one column.
 pub(super) fn encode(columns: &Columns, out: &mut Vec<u8>) {
     out.extend((columns.iter().len() as u32).to_le_bytes());
     for (id, column) in columns.iter() {
@@ -35,11 +35,11 @@ pub(super) fn encode(columns: &Columns, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads the columns of a part with `entries` edges. Allocates at most as much as the bytes that it finds.
+/// Reads the columns of a part with `entries` edges. Allocates only in proportion to the bytes that it finds.
 pub(super) fn decode(bytes: &mut Bytes<'_>, entries: usize) -> Result<Columns, Fault> {
     let count = bytes.u32()? as usize;
     bytes.require((1..=MAX_PROPERTIES).contains(&count), "number of columns out of range")?;
-    // Grows as columns are found: the count alone does not justify an allocation.
+    // The list grows as columns are found: a count alone does not justify an allocation.
     let mut columns = Vec::new();
     for _ in 0..count {
         columns.push(decode_column(bytes, entries)?);

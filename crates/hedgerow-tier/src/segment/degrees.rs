@@ -1,4 +1,4 @@
-//! The encoding of the numbers of neighbors of a subgraph's vertices.
+//! The encoding of the degrees of a subgraph's vertices.
 
 use hedgerow_core::SUBGRAPH_VERTICES;
 
@@ -13,7 +13,7 @@ pub(super) fn degree_width(offsets: &[u32; SUBGRAPH_VERTICES + 1]) -> u8 {
     }
 }
 
-/// Appends the mask of the vertices that have neighbors, and the degree of each of these.
+/// Appends the mask of the vertices that have neighbors, and the degrees of these vertices.
 pub(super) fn put_degrees(offsets: &[u32; SUBGRAPH_VERTICES + 1], width: u8, out: &mut Vec<u8>) {
     out.extend(degree_mask(offsets).to_le_bytes());
     for degree in degrees(offsets).filter(|degree| *degree > 0) {

@@ -1,6 +1,6 @@
-//! The directory of a page: the places of the records of its images.
+//! The directory of a page: the positions and lengths of the records of its images.
 //!
-//! It states lengths only. Records follow each other, and so do blocks, so places follow from the lengths. A
+//! It stores only lengths. Records are adjacent, and so are blocks: so positions are sums of lengths. A
 //! directory whose lengths do not fill its blocks exactly is damaged.
 
 use std::ops::Range;
@@ -13,12 +13,13 @@ use super::topology;
 use crate::bytes::{Bytes, Fault};
 use crate::id::{ImageId, PAGE_SUBGRAPHS};
 
-/// Flags: some subgraphs have keys, properties, pieces. Without a flag the directory lacks that column.
+/// Flags of a directory in which some subgraphs have keys, properties or pieces. Without a flag the directory
+/// lacks the column of these lengths.
 const WITH_KEYS: u8 = 1;
 const WITH_COLUMNS: u8 = 2;
 const WITH_PIECES: u8 = 4;
 
-/// A page's records of one subgraph: lengths, in bytes.
+/// An entry of a directory: the lengths in bytes of the records of one image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImageEntry {
     pub(super) subgraph: SubgraphId,
@@ -26,7 +27,7 @@ pub(super) struct ImageEntry {
     pub(super) present: u64,
     /// The number of outgoing neighbors.
     pub(super) edges: u64,
-    /// The length of the record of its neighbors; of the head, if they follow in pieces.
+    /// The length of the record of its neighbors, or of the head if the neighbors follow in pieces.
     pub(super) topology: u16,
     /// The length of the record of its keys; 0 for none.
     pub(super) keys: u32,
@@ -57,7 +58,7 @@ pub(super) struct PlacedImage {
 #[derive(Debug)]
 pub(super) struct Directory {
     pub(super) label: LabelId,
-    /// The position of each block in the file; last, the end of the page's last block.
+    /// The position of each block in the file; the last element is the end of the page's last block.
     pub(super) positions: Vec<u64>,
     pub(super) images: Vec<PlacedImage>,
 }
@@ -74,7 +75,7 @@ impl Directory {
         Some(*self.positions.get(number)?..*self.positions.get(number.checked_add(1)?)?)
     }
 
-    /// Returns the number of the block after those in which the record at `place` lies.
+    /// Returns the number of the first block after the record at `place`.
     pub(super) fn end_of(&self, place: Place) -> usize {
         let at = |block: usize| self.positions.get(block).copied();
         let begin = at(place.block).unwrap_or(0);
@@ -86,7 +87,7 @@ impl Directory {
         end
     }
 
-    /// Returns the bytes of memory that it takes.
+    /// Returns the directory's bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         let images = self.images.capacity() * size_of::<PlacedImage>();
         size_of::<Directory>() + self.positions.capacity() * size_of::<u64>() + images
@@ -98,14 +99,14 @@ impl PlacedImage {
         ImageId { label, subgraph: self.entry.subgraph }
     }
 
-    /// Returns an upper bound for the blocks that hold its record of neighbors or a piece of it.
+    /// Returns an upper bound for the blocks that contain the image's neighbors or a piece of them.
     pub(super) fn largest_block(&self, positions: &[u64]) -> u64 {
         let at = |block: usize| positions.get(block).copied().unwrap_or(0);
         let first = at(self.topology.block.saturating_add(1)).saturating_sub(at(self.topology.block));
         if self.entry.pieces == 0 { first } else { first.max((MOST_PAYLOAD + BLOCK_OVERHEAD) as u64) }
     }
 
-    /// Returns the bytes of its records, with whole blocks for its pieces.
+    /// Returns the bytes of the image's records; for pieces, the bytes of their whole blocks.
     pub(super) fn bytes(&self, positions: &[u64]) -> u64 {
         let after = self.topology.block.saturating_add(1);
         let end = after.saturating_add(self.entry.pieces as usize);
@@ -143,7 +144,8 @@ pub(super) fn encode(blocks: &[u16], images: &[ImageEntry], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads the directory of `page`, whose checksum was verified and whose blocks fill the file up to `end`.
+/// Reads the directory of `page`, whose checksum was verified and whose blocks must fill the file up to
+/// `end`.
 pub(super) fn decode(raw: &[u8], page: &PageEntry, end: u64) -> Result<Directory, Fault> {
     let mut bytes = Bytes::new(raw);
     let mask = bytes.u64()?;
@@ -194,7 +196,8 @@ fn six_bytes(bytes: &mut Bytes<'_>) -> Result<u64, Fault> {
     Ok(u64::from_le_bytes([a, b, c, d, e, f, 0, 0]))
 }
 
-/// Returns the position of each block and the end of the last one; `None` if that is not `end`.
+/// Returns the position of each block and the end of the last one; `None` if the last one does not end at
+/// `end`.
 fn positions(lens: &[u16], begin: u64, end: u64) -> Option<Vec<u64>> {
     let mut positions = Vec::with_capacity(lens.len() + 1);
     let mut at = begin;
@@ -210,8 +213,8 @@ fn positions(lens: &[u16], begin: u64, end: u64) -> Option<Vec<u64>> {
     (at == end).then_some(positions)
 }
 
-/// Places the records of keys and properties. All neighbors of the page come first, then all keys, then all
-/// properties.
+/// Computes the places of the records of keys and properties. In a page the records of all neighbors are
+/// first, then all keys, then all properties.
 fn place_rest(walk: &mut Walk<'_>, images: &mut [PlacedImage]) -> Option<()> {
     walk.close()?;
     for image in images.iter_mut().filter(|image| image.entry.keys > 0) {
@@ -245,7 +248,7 @@ impl Walk<'_> {
         self.lens.get(self.block).map(|&len| usize::from(len))
     }
 
-    /// Takes a record of `len` bytes: within a block, or over several that it fills alone. Returns its place.
+    /// Takes a record of `len` bytes: it is within a block, or fills several blocks alone. Returns its place.
     fn take(&mut self, len: u64) -> Option<Place> {
         let place = Place { block: self.block, offset: self.offset, len };
         let mut rest = usize::try_from(len).ok()?;
@@ -278,7 +281,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Skips `pieces` blocks; false if they do not begin at the beginning of a block.
+    /// Skips `pieces` blocks; false if the walk is not at the beginning of a block.
     fn pass(&mut self, pieces: u32) -> bool {
         if pieces > 0 {
             self.block = self.block.saturating_add(pieces as usize);
@@ -286,7 +289,7 @@ impl Walk<'_> {
         (pieces == 0 || self.offset == 0) && self.block <= self.lens.len()
     }
 
-    /// Checks that a block ends here, as it must between kinds of records.
+    /// Checks that a block ends here: a new kind of records begins a new block.
     fn close(&self) -> Option<()> {
         (self.offset == 0).then_some(())
     }

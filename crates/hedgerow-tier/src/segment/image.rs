@@ -16,15 +16,15 @@ use crate::id::ImageId;
 pub struct SubgraphImage {
     /// The subgraph and the label.
     pub id: ImageId,
-    /// The image holds every commit up to this timestamp and none after it.
+    /// The timestamp of the image: it includes every commit up to this timestamp and none after it.
     pub as_of: Timestamp,
-    /// Bit `i` is set if local vertex `i` is live; in an image of another label than the default one, if it
+    /// Bit `i` is set if local vertex `i` is live. In an image of another label than the default one: if it
     /// has neighbors.
     pub present: u64,
     /// The external ids of the live vertices, in local order; `Dense` in an image of another label than the
     /// default one.
     pub keys: ImageKeys,
-    /// The adjacency, ascending by direction; a part without neighbors is left out.
+    /// The adjacency, ascending by direction; parts without neighbors are left out.
     pub parts: Vec<AdjacencyPart>,
 }
 
@@ -33,9 +33,9 @@ pub struct SubgraphImage {
 pub enum ImageKeys {
     /// A dense graph: the external ids are the internal ones and are not stored.
     Dense,
-    /// Numbers.
+    /// Numbers, in a graph whose keys are numbers.
     U64(Vec<u64>),
-    /// Strings.
+    /// Strings, in a graph whose keys are strings.
     Str(Vec<Arc<str>>),
     /// Keys of vertices of several kinds, or of another kind than the default.
     Kinds(Vec<VertexKey>),
@@ -48,24 +48,25 @@ pub struct AdjacencyPart {
     pub direction: Direction,
     /// The neighbors of local vertex `i` are `neighbors[offsets[i]..offsets[i + 1]]`.
     pub offsets: [u32; SUBGRAPH_VERTICES + 1],
-    /// All neighbors, strictly ascending within the range of each vertex; with ranks by neighbor and rank.
+    /// All neighbors, strictly ascending within the range of each vertex; with ranks, ascending by neighbor
+    /// and rank.
     pub neighbors: Vec<VertexId>,
-    /// The weight of each edge, beside `neighbors`; never NaN.
+    /// The weight of each edge, parallel to `neighbors`; never NaN.
     pub weights: Option<Vec<f64>>,
-    /// The rank of each edge, beside `neighbors`; `None` if all are 0.
+    /// The rank of each edge, parallel to `neighbors`; `None` if all are 0.
     pub ranks: Option<Vec<u64>>,
     /// The properties of the edges.
     pub columns: Columns,
 }
 
-/// A [`SubgraphImage`] to be written; it borrows its large parts.
+/// A [`SubgraphImage`] to be written; it borrows its large fields.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageRef<'a> {
     /// The subgraph and the label.
     pub id: ImageId,
-    /// The image holds every commit up to this timestamp and none after it.
+    /// The timestamp of the image: it includes every commit up to this timestamp and none after it.
     pub as_of: Timestamp,
-    /// Bit `i` is set if local vertex `i` is live; in an image of another label than the default one, if it
+    /// Bit `i` is set if local vertex `i` is live. In an image of another label than the default one: if it
     /// has neighbors.
     pub present: u64,
     /// The external ids of the live vertices, in local order; [`KeysRef::Dense`] in an image of another label
@@ -97,9 +98,9 @@ pub struct PartRef<'a> {
     pub offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
     /// All neighbors, strictly ascending within the range of each vertex.
     pub neighbors: &'a [VertexId],
-    /// The weight of each edge, beside `neighbors`; never NaN.
+    /// The weight of each edge, parallel to `neighbors`; never NaN.
     pub weights: Option<&'a [f64]>,
-    /// The rank of each edge, beside `neighbors`; `None` if all are 0.
+    /// The rank of each edge, parallel to `neighbors`; `None` if all are 0.
     pub ranks: Option<&'a [u64]>,
     /// The properties of the edges; `None` if no edge has any.
     pub columns: Option<&'a Columns>,
@@ -155,7 +156,7 @@ impl AdjacencyPart {
         }
     }
 
-    /// Returns the neighbors of the local vertex `local` (0 to 63); empty beyond.
+    /// Returns the neighbors of the local vertex `local` (0 to 63); empty for other numbers.
     pub fn neighbors_of(&self, local: usize) -> &[VertexId] {
         range_of(&self.offsets, local).and_then(|range| self.neighbors.get(range)).unwrap_or(&[])
     }
@@ -167,8 +168,8 @@ impl ImageRef<'_> {
         self.parts.iter().map(|part| out_entries(part.direction, part.neighbors.len())).sum()
     }
 
-    /// Returns the first rule of an image that this one breaks. An image without a fault can be written, and
-    /// reads back.
+    /// Returns the first rule of an image that this one breaks. An image without a fault can be written and
+    /// read again.
     pub(crate) fn fault(&self, config: &GraphConfig) -> Option<&'static str> {
         let ImageId { label, subgraph } = self.id;
         let keys = if label == LabelId::DEFAULT { config.keys } else { KeyKind::Dense };
@@ -198,7 +199,7 @@ fn range_of(offsets: &[u32; SUBGRAPH_VERTICES + 1], local: usize) -> Option<std:
     Some(*offsets.get(local)? as usize..*offsets.get(local + 1)? as usize)
 }
 
-/// Checks that the id names a subgraph that can exist, and that no live vertex lies beyond the largest vertex
+/// Checks that the id names a subgraph that can exist, and that no live vertex is above the largest vertex
 /// id.
 pub(super) fn check_vertices(id: SubgraphId, present: u64) -> Option<&'static str> {
     let last = VertexId::MAX.subgraph();
@@ -209,7 +210,7 @@ pub(super) fn check_vertices(id: SubgraphId, present: u64) -> Option<&'static st
     (id == last && present & beyond != 0).then_some("live vertex beyond the largest id")
 }
 
-/// True if the keys of an image's vertices stand in a record.
+/// True if the keys of an image's vertices are stored in a record.
 pub(super) fn needs_keys(label: LabelId, present: u64, config: &GraphConfig) -> bool {
     label == LabelId::DEFAULT && config.keys != KeyKind::Dense && present != 0
 }
@@ -244,8 +245,9 @@ pub(super) fn check_keys(keys: KeysRef<'_>, present: u64, kind: KeyKind) -> Opti
     too_long.then_some("key too long")
 }
 
-/// True if keys of several kinds are valid. Those of the default kind have the graph's type, which must not
-/// be dense. The other forms have a kind from 1 to [`KindId::MAX`], so each key has one form.
+/// True if keys of several kinds are valid. Keys of the default kind must have the graph's type, which must
+/// not be dense. Keys in the forms with a kind must have a kind from 1 to [`KindId::MAX`]. So each key has
+/// one form.
 fn fit(keys: &[VertexKey], kind: KeyKind) -> bool {
     let fits = |key: &VertexKey| match key {
         VertexKey::U64(_) => kind == KeyKind::U64,
@@ -265,7 +267,7 @@ pub(super) fn text_of(key: &VertexKey) -> Option<&Arc<str>> {
     }
 }
 
-/// Checks that parts come strictly ascending, so that each direction has at most one.
+/// Checks that parts are strictly ascending, so that each direction has at most one.
 pub(super) fn check_order(parts: impl Iterator<Item = Direction> + Clone) -> Option<&'static str> {
     let mut pairs = parts.clone().zip(parts.skip(1));
     pairs.any(|(a, b)| a as u8 >= b as u8).then_some("parts out of order")

@@ -8,7 +8,8 @@ use super::window::Window;
 use crate::TierError;
 use crate::bytes::whole;
 
-/// The records of keys of one page. Read in order, it reads each block once, several at a time.
+/// A reader of the records of keys of one page. If records are read in order, it reads each block once,
+/// several at a time.
 #[derive(Debug)]
 pub(super) struct KeyRecords<'a>(Window<'a>);
 
@@ -22,8 +23,7 @@ impl<'a> KeyRecords<'a> {
         self.0.buffer_bytes(number)
     }
 
-    /// Returns the keys of the vertices that are live in the directory; `None` if the image has no record of
-    /// keys.
+    /// Returns the keys of the image's live vertices; `None` if the image has no record of keys.
     pub(super) fn read(&mut self, placed: &PlacedImage) -> Result<Option<ImageKeys>, TierError> {
         if placed.keys.len == 0 {
             return Ok(None);

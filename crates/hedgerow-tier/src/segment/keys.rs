@@ -12,8 +12,8 @@ const KEYS_U64: u8 = 1;
 const KEYS_SHORT: u8 = 2;
 /// Strings of any length: four length bytes each, then the texts.
 const KEYS_LONG: u8 = 3;
-/// Keys of several kinds. First come two bytes for each vertex: its kind, and 1 if its key is a string. The
-/// numbers follow, then the lengths of the strings in four bytes each, then the texts.
+/// Keys of several kinds. The record begins with two bytes for each vertex: its kind, and 1 if its key is a
+/// string. The numbers follow, then the lengths of the strings in four bytes each, then the texts.
 const KEYS_OF_KINDS: u8 = 4;
 
 /// Appends the record of the keys of a subgraph. The graph must not be dense.

@@ -1,8 +1,7 @@
-//! Reads of one list of an image: the block of its record, and for a cut record the pieces in which the list
-//! lies.
+//! Reads of one list of an image: the block of its record, and the pieces of the list if the image is cut.
 //!
-//! Each block is one read, unless the cache has it; nothing is read ahead. Everything is verified before it
-//! is interpreted. The record is walked to its end, but only the requested list in it is decoded.
+//! Each block takes one read, unless the cache has it; nothing is read ahead. All bytes are verified before
+//! they are interpreted. The record is checked to its end, but only the requested list in it is decoded.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -37,20 +36,20 @@ pub struct ListQuery {
     pub local: LocalVertex,
     /// The direction: the neighbors are destinations or sources.
     pub direction: Direction,
-    /// The requested part of the list.
+    /// The requested information about the list.
     pub extent: Extent,
     /// True if properties of the edges are requested too.
     pub rows: bool,
 }
 
-/// The requested part of a list.
+/// The requested information about a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Nothing but whether the vertex is live. The directory gives it.
+    /// Only whether the vertex is live. The directory is enough for this.
     Vertex,
-    /// The length of the list. The head of the record gives it.
+    /// Only the length of the list. The head of the record is enough for this.
     Degree,
-    /// All edges to one neighbor, and any others in the same pieces. Halving finds these pieces.
+    /// All edges to one neighbor, and other edges in the same pieces. Bisection finds these pieces.
     Near(VertexId),
     /// The whole list.
     Whole,
@@ -59,11 +58,12 @@ pub enum Extent {
 /// The content of an image for one vertex.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListImage {
-    /// The mask of the image: live vertices, in another label than the default one vertices with neighbors.
+    /// The mask of the image: its live vertices. In another label than the default one: its vertices with
+    /// neighbors.
     pub present: u64,
     /// The length of the list; 0 if the query was for the vertex only.
     pub degree: u32,
-    /// The list, or the requested stretch of it, as the only list of its part; `None` if it is empty.
+    /// The list, or its requested stretch, in a part without other lists; `None` if it is empty.
     pub part: Option<AdjacencyPart>,
 }
 
@@ -79,14 +79,14 @@ pub(super) struct ListReader<'a> {
 /// A stretch of one list.
 #[derive(Debug, Default)]
 struct Stretch {
-    /// The number of its first neighbor in the part.
+    /// The index of its first neighbor in the part.
     begin: u32,
     neighbors: Vec<VertexId>,
     weights: Vec<f64>,
     ranks: Vec<u64>,
 }
 
-/// A part of a cut image, with the place of its pieces.
+/// A part of a cut image, with the position of its pieces.
 struct Cut<'a> {
     part: &'a Part,
     /// The number of the block of its first piece.
@@ -94,7 +94,7 @@ struct Cut<'a> {
 }
 
 impl ListReader<'_> {
-    /// Reads the answer to `query`. Asks `has_memory` before it takes memory: for a block, and for the list.
+    /// Reads the answer to `query`. Calls `has_memory` before it takes memory for a block or for the list.
     pub(super) fn read(&self, query: &ListQuery, has_memory: HasMemory<'_>) -> Result<ListImage, TierError> {
         let present = self.placed.entry.present;
         let mut found = ListImage { present, ..ListImage::default() };
@@ -133,14 +133,14 @@ impl ListReader<'_> {
     }
 
     /// Returns the memory for the properties of a stretch during the read: the record, its decoded content,
-    /// and a copy of the stretch's share.
+    /// and a copy of the stretch's rows.
     fn bytes_of_columns(&self, part: &Part, stretch: &Stretch) -> u64 {
         let record = self.placed.columns.len;
         let share = record / u64::from(part.entries.max(1)) * (stretch.neighbors.len() as u64 + 1);
         record.saturating_mul(2).saturating_add(share.min(record))
     }
 
-    /// Returns the record, or the head of a cut one. Puts the list of a whole record into `stretch`.
+    /// Returns the record, or the head of a cut image. If the record is whole, puts the list into `stretch`.
     fn head(
         &self,
         query: &ListQuery,
@@ -172,7 +172,7 @@ impl ListReader<'_> {
         decoded.map_err(|fault| self.error(place, fault))
     }
 
-    /// Returns a rule that the head breaks, without its lists.
+    /// Returns a rule that the head breaks; does not check its lists.
     fn fault(&self, topology: &Topology) -> Option<&'static str> {
         let parts = || topology.parts.iter().map(|part| &part.adjacency);
         let outgoing = topology.parts.iter().filter(|part| part.adjacency.direction == Direction::Out);
@@ -190,8 +190,8 @@ impl ListReader<'_> {
         check_order(parts().map(|part| part.direction))
     }
 
-    /// Returns the requested stretch of a list of a cut part; `list` is the range of the list's neighbors in
-    /// the part.
+    /// Returns the requested stretch of one list of a part that is divided into pieces; `list` is the range
+    /// of the list's neighbors within the part.
     fn stretch(&self, cut: &Cut<'_>, query: &ListQuery, list: Range<u32>) -> Result<Stretch, TierError> {
         let (local, step) = (query.local.index(), cut.part.piece_entries());
         let pieces = list.start / step..list.end.div_ceil(step);
@@ -219,7 +219,7 @@ impl ListReader<'_> {
             }
             high = middle;
         }
-        // With ranks, edges to one neighbor may go on in the next pieces.
+        // With ranks, edges to one neighbor may continue in the next pieces.
         let mut next = low + 1;
         while repeats && next < pieces.end && found.neighbors.last() == Some(&dst) {
             self.piece(cut, next, local, &mut found)?;
@@ -241,7 +241,8 @@ impl ListReader<'_> {
         taken.map_err(|fault| self.error(Place { block: number, offset: 0, len: 0 }, fault))
     }
 
-    /// Returns the properties of a stretch of part number `nth`, from the record of all of them.
+    /// Reads the record of all properties of the image. Returns the properties of a stretch of part number
+    /// `nth`.
     fn columns(&self, topology: &Topology, nth: usize, stretch: &Stretch) -> Result<Columns, TierError> {
         let place = self.placed.columns;
         let record = self.gathered(place)?;
@@ -263,7 +264,7 @@ impl ListReader<'_> {
         decoded.map_err(|fault| self.error(place, fault))
     }
 
-    /// Returns the record of properties, gathered from its blocks.
+    /// Returns the record of properties, joined from its blocks.
     fn gathered(&self, place: Place) -> Result<Vec<u8>, TierError> {
         let missing = || self.error(place, Fault { position: 0, what: "record beyond its blocks" });
         let len = usize::try_from(place.len).map_err(|_| missing())?;
@@ -282,7 +283,7 @@ impl ListReader<'_> {
         Ok(record)
     }
 
-    /// Returns the stretch as the only list of its part, if it breaks no rule.
+    /// Returns the stretch in a part without other lists, if it breaks no rule.
     fn part_of(
         &self,
         part: &Part,
@@ -311,7 +312,7 @@ impl ListReader<'_> {
         }
     }
 
-    /// Returns a block, which must be of `kind`: from the cache, or by one read and verified.
+    /// Returns a block, which must be of `kind`: from the cache, or from the file after verification.
     fn block(&self, number: usize, kind: BlockKind) -> Result<Arc<Block>, TierError> {
         let range = self.directory.range_of_block(number);
         let Some(Range { start, end }) = range else {
@@ -350,7 +351,7 @@ fn range_of(part: &Part, local: usize) -> Range<u32> {
     at(local)..at(local + 1)
 }
 
-/// Walks through the neighbors `range` of a part, and appends those of the vertex `local` to `stretch`.
+/// Decodes the neighbors `range` of a part, and appends the neighbors of the vertex `local` to `stretch`.
 fn take_stretch(
     bytes: &mut Bytes<'_>,
     subgraph: SubgraphId,
@@ -381,7 +382,7 @@ fn take_stretch(
     Ok(())
 }
 
-/// Returns those of `count` values of 8 bytes that are in `wanted`.
+/// Reads `count` values of 8 bytes, and returns the values in the range `wanted`.
 fn some_of<T>(
     bytes: &mut Bytes<'_>,
     count: usize,

@@ -3,7 +3,7 @@
 use crate::TierError;
 use crate::id::ImageId;
 
-/// A part of a segment that cannot be read.
+/// A loss: data of a segment that cannot be read.
 #[derive(Debug)]
 pub struct SegmentLoss {
     /// The image, if it is known.

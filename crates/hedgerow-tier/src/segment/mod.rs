@@ -1,7 +1,7 @@
 //! Segments: immutable files of images of subgraphs, in ascending order of label and subgraph.
 //!
-//! A segment is written once, under a file id that is never reused, and never changed. No reader uses the
-//! file until a manifest names it; a writer that fails or is dropped leaves a stray file and no harm.
+//! A segment is written once, under a file id that is never reused, and never changes. No reader uses the
+//! file until a manifest names it; a writer that fails or is dropped leaves only a harmless stray file.
 
 mod assemble;
 mod block;
@@ -63,7 +63,7 @@ pub struct SegmentInfo {
     pub hash: u128,
     /// The number of images: a subgraph has one for each label in which the segment stores it.
     pub subgraphs: u64,
-    /// The number of live vertices in them.
+    /// The number of live vertices in these images.
     pub vertices: u64,
     /// The number of outgoing neighbor entries: the edges of a directed graph. In an undirected graph each
     /// edge counts at both ends, a self-loop once.

@@ -13,14 +13,14 @@ use super::topology;
 use crate::TierError;
 use crate::id::{ImageId, PageId};
 
-/// The images of one page: their neighbors are in the sink, while keys and properties wait for the end of the
-/// page.
+/// The images of one page. Their neighbors are already in the sink; keys and properties are written at the
+/// end of the page.
 #[derive(Debug)]
 pub(super) struct OpenPage {
     id: PageId,
     begin: u64,
     images: Vec<ImageEntry>,
-    /// The lengths of the payloads of the blocks so far.
+    /// The lengths of the payloads of the completed blocks.
     blocks: Vec<u16>,
     /// The payload of the open block.
     open: Vec<u8>,
@@ -29,7 +29,7 @@ pub(super) struct OpenPage {
 }
 
 impl OpenPage {
-    /// Makes the page of the image `id`; its first block comes next.
+    /// Makes the page of the image `id`; the next block of the sink is its first.
     pub(super) fn new(id: ImageId, sink: &Sink) -> OpenPage {
         OpenPage {
             id: id.page(),
@@ -51,8 +51,8 @@ impl OpenPage {
         images + self.open.capacity() + self.keys.capacity() + self.columns.capacity()
     }
 
-    /// Appends an image, which must have passed [`ImageRef::fault`] and be above those before. Returns the
-    /// bytes of its records, as in its summary.
+    /// Appends an image, which must have passed [`ImageRef::fault`] and be above the images before. Returns
+    /// the bytes of its records, as its summary has them.
     pub(super) fn put(
         &mut self,
         image: &ImageRef<'_>,
@@ -79,8 +79,8 @@ impl OpenPage {
         Ok(u64::from(topology) + piece_bytes + u64::from(keys) + columns)
     }
 
-    /// Ends the block of the head and appends the pieces, a block each. Returns their number and the bytes of
-    /// these blocks.
+    /// Completes the block of the head and appends the pieces, each in a block. Returns their number and the
+    /// bytes of these blocks.
     fn put_pieces(
         &mut self,
         image: &ImageRef<'_>,
@@ -96,7 +96,7 @@ impl OpenPage {
         Ok(((self.blocks.len() - before) as u32, sink.position() - begin))
     }
 
-    /// Keeps the records of keys and properties until the end of the page. Returns their lengths.
+    /// Buffers the records of keys and properties until the end of the page. Returns their lengths.
     fn gather(&mut self, image: &ImageRef<'_>, config: &GraphConfig) -> (u32, u64) {
         let has_keys =
             image.id.label == LabelId::DEFAULT && config.keys != KeyKind::Dense && image.present != 0;
@@ -117,8 +117,8 @@ impl OpenPage {
         (keys, (self.columns.len() - begin) as u64)
     }
 
-    /// Ends the page and appends its directory to `directories`. Returns its entry of the top index, in which
-    /// the directory has no place yet.
+    /// Completes the page and appends its directory to `directories`. Returns its entry of the top index, in
+    /// which the directory's position is not set yet.
     pub(super) fn finish(
         mut self,
         sink: &mut Sink,
@@ -160,8 +160,8 @@ impl OpenPage {
         self.close(kind, sink)
     }
 
-    /// Appends a record to the open block, or begins one for it. A record that is longer than a block gets
-    /// blocks of its own.
+    /// Appends a record to the open block, or to a new one. A record that is longer than a block gets
+    /// separate blocks.
     fn put_record(&mut self, record: &[u8], kind: BlockKind, sink: &mut Sink) -> Result<(), TierError> {
         if self.open.len() + record.len() > MOST_PAYLOAD {
             self.close(kind, sink)?;

@@ -1,4 +1,4 @@
-//! Reads of the keys of a page without its neighbors, as an opening needs them: all keys and no edges.
+//! Reads of the keys of a page without its neighbors, for an opening, which needs all keys and no edges.
 
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, LocalVertex, SubgraphId, VertexKey};
 
@@ -37,8 +37,9 @@ impl SubgraphKeys {
 }
 
 impl PagedSegment {
-    /// Reads the keys of the `wanted` images of page number `i`, of the default label, in order, and gives
-    /// them to `f`; stops at the first error of either. Checks all rules of images except those of neighbors.
+    /// Reads in order the keys of the `wanted` images of page number `i`, of the default label, and passes
+    /// them to `f`. Stops at the first error of the read or of `f`. Checks all rules of images except the
+    /// rules about neighbors.
     pub(super) fn read_keys<E: From<TierError>>(
         &self,
         i: usize,
@@ -51,7 +52,7 @@ impl PagedSegment {
         let Some(last) = images.iter().rposition(is_wanted) else { return Ok(()) };
         let end = directory.positions.len().saturating_sub(1);
         let columns = images.iter().map(|placed| placed.columns).find(|place| place.len > 0);
-        // The keys of the last wanted image end at the keys of the next image.
+        // The keys of the last wanted image end where the keys of the next image begin.
         let behind = images.iter().skip(last + 1).map(|placed| placed.keys).find(|place| place.len > 0);
         let until = behind
             .map(|place| place.block + usize::from(place.offset > 0))

@@ -24,7 +24,7 @@ use crate::TierError;
 use crate::bytes::{Bytes, Fault};
 use crate::id::ImageId;
 
-/// An open segment whose images lie on pages. Its top index is in memory, 48 bytes for each page.
+/// An open segment. Its top index is in memory, 48 bytes for each page.
 #[derive(Debug)]
 pub(super) struct PagedSegment {
     source: Source,
@@ -33,7 +33,7 @@ pub(super) struct PagedSegment {
 }
 
 impl PagedSegment {
-    /// Opens a file whose header was checked; checks its size, footer and top index.
+    /// Opens a file whose header was checked before. Checks its size, footer and top index.
     pub(super) fn open(
         source: Source,
         info: &SegmentInfo,
@@ -129,8 +129,8 @@ impl PagedSegment {
         Ok(summarize(&self.directory(i)?).collect())
     }
 
-    /// Reads the `wanted` images of page number `i`, in order, and gives each to `f`; stops at the first
-    /// error of either.
+    /// Reads the `wanted` images of page number `i`, in order, and passes each to `f`. Stops at the first
+    /// error of the read or of `f`.
     pub(super) fn read_page<E: From<TierError>>(
         &self,
         i: usize,
@@ -211,7 +211,7 @@ fn summarize(directory: &Directory) -> impl Iterator<Item = ImageSummary> {
     })
 }
 
-/// Reads the footer of a file of `len` bytes, without a look at a manifest.
+/// Reads the footer of a file of `len` bytes, without the manifest's record.
 pub(super) fn read_footer(source: &Source, len: u64) -> Result<Footer, TierError> {
     let offset = len.checked_sub(FOOTER_BYTES).ok_or_else(|| source.invalid(0, "no footer"))?;
     let mut raw = [0; FOOTER_BYTES as usize];

@@ -1,4 +1,4 @@
-//! The memory that a read of images is about to take. The read asks its caller for it first.
+//! The memory that a read of images is about to take. Before it takes memory, the read asks its caller.
 
 use super::block::MOST_PAYLOAD;
 use crate::TierError;
@@ -6,23 +6,23 @@ use crate::TierError;
 /// Memory that a read is about to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadMemory {
-    /// Bytes for blocks as they are in the file, and for the longest record that lies in several of them.
-    /// They serve all images of a page, and replace those of the segment before.
+    /// Bytes for blocks as they are in the file, and for the longest record that fills several blocks. All
+    /// images of a page use these buffers, which replace the buffers of the segment before.
     Buffers(u64),
-    /// Further bytes for the lists of the next image, neighbors and weights, until the image is handed over.
+    /// Further bytes for the lists (neighbors and weights) of the next image, until the image is passed on.
     Image(u64),
-    /// Further bytes for the other content of the next image, which no store copies: ranks, keys and
-    /// properties.
+    /// Further bytes for the ranks, keys and properties of the next image, which no store copies.
     Values(u64),
 }
 
-/// A function of the caller that returns true if there is that memory. If not, the read ends.
+/// A function of the caller that returns true if this memory is available. If it returns false, the read
+/// ends.
 pub(super) type HasMemory<'a> = &'a mut dyn FnMut(ReadMemory) -> bool;
 
 /// Asks the caller for memory.
 ///
 /// # Errors
-/// [`TierError::NoRoom`] if there is none.
+/// [`TierError::NoRoom`] if `has_memory` returns false.
 pub(super) fn ask(has_memory: HasMemory<'_>, memory: ReadMemory) -> Result<(), TierError> {
     if has_memory(memory) {
         return Ok(());
@@ -31,8 +31,8 @@ pub(super) fn ask(has_memory: HasMemory<'_>, memory: ReadMemory) -> Result<(), T
     Err(TierError::NoRoom { needed })
 }
 
-/// Returns the bytes of a record of `len` bytes that is gathered from several blocks; 0 for one within a
-/// block.
+/// Returns the bytes of a record of `len` bytes that is joined from several blocks; 0 if the record is within
+/// a block.
 pub(super) fn gathered_bytes(len: u64) -> u64 {
     if len <= MOST_PAYLOAD as u64 { 0 } else { len }
 }

@@ -23,7 +23,8 @@ use crate::id::{ImageId, PageId};
 /// The number of bytes that are hashed at a time.
 const HASH_BYTES: usize = 1024 * 1024;
 
-/// An open segment. Several threads may call its methods at once; each call does its own reads.
+/// An open segment. Several threads may call its methods at once; each call reads from the file
+/// independently.
 #[derive(Debug)]
 pub struct SegmentReader {
     info: SegmentInfo,
@@ -34,12 +35,12 @@ pub struct SegmentReader {
 
 impl SegmentReader {
     /// Opens the segment that a manifest describes by `info`, and checks header, size, footer and index.
-    /// Cost: one read of the top index, 48 bytes for each page of 4,096 vertices in one label, which stay in
-    /// memory. It reads no images; [`verify_whole`](Self::verify_whole) reads the whole file.
+    /// Cost: one read of the top index, which stays in memory: 48 bytes for each page (4,096 vertices in one
+    /// label). It reads no images; [`verify_whole`](Self::verify_whole) reads the whole file.
     ///
     /// # Errors
-    /// [`TierError::File`]: damage for anything that is not this segment of this store, a missing file
-    /// included; a format that this version does not know; a failure of the file system.
+    /// [`TierError::File`]: damage if the file is missing or is not this segment of this store; a format that
+    /// this version does not know; a failure of the file system.
     pub fn open(fs: Arc<dyn Vfs>, info: &SegmentInfo, store: StoreId) -> Result<SegmentReader, TierError> {
         let name = segment_name(info.file_id);
         let file = Dir::new(fs).open(&name, Access::Read).map_err(|error| match error.source.kind() {
@@ -47,7 +48,7 @@ impl SegmentReader {
             _ => TierError::from(error),
         })?;
         let source = Source { file, file_id: info.file_id };
-        // A wrong size is a better report than the header that goes with it.
+        // Checks the size first: a wrong size is a better report than the wrong header of such a file.
         source.check_size(info, hedgerow_io::HEADER_BYTES as u64)?;
         let header = source.read_header(store)?;
         let paged = PagedSegment::open(source, info, store)?;
@@ -65,7 +66,7 @@ impl SegmentReader {
         &self.info
     }
 
-    /// Returns the graph configuration that the segment was written under.
+    /// Returns the graph configuration with which the segment was written.
     pub fn config(&self) -> GraphConfig {
         *self.paged.config()
     }
@@ -75,7 +76,7 @@ impl SegmentReader {
         self.paged.pages().len()
     }
 
-    /// Returns the label of page number `i`; `None` beyond the last.
+    /// Returns the label of page number `i`; `None` if no page has this number.
     pub fn label_of_page(&self, i: usize) -> Option<LabelId> {
         self.paged.pages().get(i).map(|page| page.id.label)
     }
@@ -90,18 +91,18 @@ impl SegmentReader {
         self.paged.pages().binary_search_by_key(&id, |page| page.id).ok()
     }
 
-    /// Returns the number of outgoing neighbor entries on page number `i`; 0 beyond the last.
+    /// Returns the number of outgoing neighbor entries on page number `i`; 0 if no page has this number.
     pub fn edges_of_page(&self, i: usize) -> u64 {
         self.paged.pages().get(i).map_or(0, |page| page.edges)
     }
 
-    /// Returns the bytes of the file that the images of page number `i` take; 0 beyond the last.
+    /// Returns the bytes of the file that the images of page number `i` take; 0 if no page has this number.
     pub fn bytes_of_page(&self, i: usize) -> u64 {
         let end = self.paged.blocks_end(i);
         self.paged.pages().get(i).map_or(0, |page| end.saturating_sub(page.blocks))
     }
 
-    /// Returns the summaries of the images of page number `i`, ascending by id, without a read of the images.
+    /// Returns the summaries of the images of page number `i`, ascending by id, without reading the images.
     /// Cost: one read of the page's directory, about 30 bytes for each image.
     ///
     /// # Errors
@@ -110,7 +111,7 @@ impl SegmentReader {
         self.paged.page_summaries(i)
     }
 
-    /// Returns the summary of each image, ascending by id, without a read of the images. Cost: reads of all
+    /// Returns the summary of each image, ascending by id, without reading the images. Cost: reads of all
     /// directories, about 30 bytes for each image.
     ///
     /// # Errors
@@ -119,9 +120,9 @@ impl SegmentReader {
         self.paged.summaries()
     }
 
-    /// Reads the images of page number `i` that are `wanted`, in order, and gives each to `f`; stops at the
-    /// first error of either. Cost: the blocks from the first wanted image to the last, up to 512 KiB in one
-    /// read; blocks on reads.
+    /// Reads the `wanted` images of page number `i`, in order, and passes each to `f`. Stops at the first
+    /// error of the read or of `f`. Cost: blocks on reads of the data from the first wanted image to the
+    /// last, up to 512 KiB in one read.
     ///
     /// # Errors
     /// [`TierError::File`], [`TierError::NoSuchPage`] if `i` is not below [`page_count`](Self::page_count),
@@ -135,12 +136,12 @@ impl SegmentReader {
         self.read_page_within(i, wanted, &mut |_| true, f)
     }
 
-    /// Like [`read_page`](Self::read_page), but asks `has_memory` before it takes memory: first for buffers,
-    /// and for each image before its lists are read, perhaps more than once. The memory of an image belongs
-    /// to the caller once `f` has the image.
+    /// Like [`read_page`](Self::read_page), but calls `has_memory` before it takes memory: first for buffers,
+    /// then for each image before its lists are read, perhaps several times. When `f` gets an image, the
+    /// memory of the image belongs to the caller.
     ///
     /// # Errors
-    /// Those of [`read_page`](Self::read_page); [`TierError::NoRoom`] once `has_memory` returns false.
+    /// The errors of [`read_page`](Self::read_page); [`TierError::NoRoom`] if `has_memory` returns false.
     pub fn read_page_within<E: From<TierError>>(
         &self,
         i: usize,
@@ -151,9 +152,9 @@ impl SegmentReader {
         self.paged.read_page(i, wanted, has_memory, f)
     }
 
-    /// Reads the keys of the images of page number `i`, of the default label, that are `wanted`, in order,
-    /// and gives them to `f`; stops at the first error of either. Cost: the page's directory and its blocks
-    /// of keys, up to 512 KiB in one read; no neighbors.
+    /// Reads in order the keys of the `wanted` images of page number `i`, of the default label, and passes
+    /// them to `f`. Stops at the first error of the read or of `f`. Cost: reads of the page's directory and
+    /// its blocks of keys, up to 512 KiB in one read, but no neighbors.
     ///
     /// # Errors
     /// [`TierError::File`], [`TierError::NoSuchPage`], and the errors of `f`.
@@ -171,9 +172,9 @@ impl SegmentReader {
         self.keys.is_some()
     }
 
-    /// Returns the vertex that a key names, by the key index of this segment. The answer holds as long as no
+    /// Returns the vertex that a key names, by the key index of this segment. The answer is valid while no
     /// newer segment [has an image](Self::has_vertices_of) of the vertex's subgraph. Cost: one read of a
-    /// block of 4 KiB, or of a longer one with a longer text.
+    /// block of 4 KiB, or of a longer block for a longer text.
     ///
     /// # Errors
     /// [`TierError::File`].
@@ -186,9 +187,9 @@ impl SegmentReader {
         IndexedKey::of(self.store, key)
     }
 
-    /// Calls `f` with each key that a key index of the segments has, in no meaningful order, and with the
-    /// result of [`find_key`](Self::find_key) in each segment. Skips a key that one index has twice, which is
-    /// damage to that index. Cost: one read of each block of each index; one block of each index is in
+    /// Calls `f` with each key in the key indexes of the segments, in no meaningful order, and with the
+    /// result of [`find_key`](Self::find_key) for each segment. Skips a key that one index has twice, because
+    /// that index is damaged. Cost: one read of each block of each index; one block of each index is in
     /// memory.
     ///
     /// # Errors
@@ -201,8 +202,8 @@ impl SegmentReader {
         key_index::walk(&segments.into_iter().map(index).collect::<Vec<_>>(), f)
     }
 
-    /// True if the segment, by its key index, has an image of a subgraph's vertices; the image may have no
-    /// vertex. O(log pages).
+    /// True if the segment, according to its key index, has an image of a subgraph's vertices. The image may
+    /// have no live vertex. O(log pages).
     pub fn has_vertices_of(&self, id: SubgraphId) -> bool {
         self.keys.as_ref().is_some_and(|keys| keys.has_vertices_of(id))
     }
@@ -212,8 +213,8 @@ impl SegmentReader {
         self.keys.as_ref().map_or(0, KeyIndex::memory_bytes)
     }
 
-    /// Compares the key index with the keys of all images. Cost: a read of all keys in both, an image or a
-    /// block at a time.
+    /// Compares the key index with the keys of all images. Cost: a read of all keys in the index and in the
+    /// images, a block or an image at a time.
     ///
     /// # Errors
     /// [`TierError::File`] with the first difference found.
@@ -221,8 +222,9 @@ impl SegmentReader {
         self.keys.as_ref().map_or(Ok(()), |keys| self.paged.verify_keys(keys, self.store))
     }
 
-    /// Reads one image of page number `i`, if the page has it. Asks `has_memory` before it takes memory for
-    /// the image. Cost: the page's directory unless the cache has it, and a read for each block of the image.
+    /// Reads one image of page number `i`, if the page has it. Calls `has_memory` before it takes memory for
+    /// the image. Cost: a read of the page's directory, unless the cache has it, and a read for each block of
+    /// the image.
     ///
     /// # Errors
     /// [`TierError::File`]; [`TierError::NoSuchPage`]; [`TierError::NoRoom`].
@@ -236,10 +238,10 @@ impl SegmentReader {
         self.paged.read_image(i, id, cache, has_memory)
     }
 
-    /// Reads one list of an image of page number `i`, or a part of it; `None` if the page does not have the
-    /// image. Asks `has_memory` before it takes memory: for a block, and for the list. Blocks on reads of all
-    /// parts that the cache lacks: the page's directory and the block of the image's record. For a cut image
-    /// it also reads one block for each piece in which the list lies, or O(log pieces) of them to find one
+    /// Reads one list of an image of page number `i`, or some of it; `None` if the page does not have the
+    /// image. Calls `has_memory` before it takes memory for a block or for the list. Blocks on reads of all
+    /// data that the cache lacks: the page's directory and the block of the image's record. For an image in
+    /// pieces it also reads one block for each piece of the list, or O(log pieces) blocks to find one
     /// neighbor. With properties it also reads the blocks of all properties of the image.
     ///
     /// # Errors
@@ -254,10 +256,10 @@ impl SegmentReader {
         self.paged.read_list(i, query, cache, has_memory)
     }
 
-    /// Reads all images in order and gives each to `f`, like [`read_page`](Self::read_page).
+    /// Reads all images in order and passes each to `f`, like [`read_page`](Self::read_page).
     ///
     /// # Errors
-    /// Those of [`read_page`](Self::read_page).
+    /// The errors of [`read_page`](Self::read_page).
     pub fn read_all<E: From<TierError>>(
         &self,
         mut f: impl FnMut(SubgraphImage) -> Result<(), E>,

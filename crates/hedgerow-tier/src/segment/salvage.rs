@@ -1,4 +1,4 @@
-//! Reads of the remains of a damaged segment. Every used byte has passed its checksum all the same.
+//! Reads of the remains of a damaged segment. As in other reads, all used bytes have passed their checksums.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use super::walk::{Handover, walk};
 use super::{SegmentInfo, segment_name};
 use crate::TierError;
 
-/// Hands every readable image of the segment `file_id` to `found`, and every loss to `lost`. `info` is a
-/// manifest's record of the segment, if there is one. `config` is the graph's configuration, if it is known
-/// from elsewhere. Returns the configuration that the segment itself states, if that is still readable.
+/// Passes every readable image of the segment `file_id` to `found`, and every loss to `lost`. `info` is a
+/// manifest's record of the segment, if there is one. `config` is the graph's configuration, if it is already
+/// known. Returns the configuration that the segment itself states, if that is still readable.
 ///
-/// With a sound top index each page is read independently of the others, and with a sound directory each
-/// image of it. A page without a sound directory is read block by block, up to the first that is damaged, and
-/// so is a segment without a top index. Memory: one page.
+/// If the top index is sound, each page is read independently of the others. If the directory of a page is
+/// sound, each image of the page is read independently. A page without a sound directory, or a segment
+/// without a sound top index, is read block by block up to the first damaged block. Memory: one page.
 ///
 /// # Errors
 /// [`TierError::File`] if the file belongs to another store, or is missing.
@@ -71,7 +71,7 @@ fn is_of_another_store(error: &TierError) -> bool {
     matches!(kind, Some(CorruptionKind::Header(FormatError::WrongStore { .. })))
 }
 
-/// Returns the record of the segment and its configuration that the footer of the file states.
+/// Returns the record of the segment and its configuration, as the footer of the file has them.
 fn stated_info(source: &Source, len: u64, store: StoreId) -> Result<(SegmentInfo, GraphConfig), TierError> {
     let footer = read_footer(source, len)?;
     if (footer.file_id, footer.store) != (source.file_id, store) {
@@ -91,7 +91,7 @@ fn stated_info(source: &Source, len: u64, store: StoreId) -> Result<(SegmentInfo
     Ok((info, footer.config))
 }
 
-/// Looks for damage in the key index. Such damage loses nothing: images have all keys.
+/// Searches for damage in the key index. Such damage loses nothing: images have all keys.
 fn read_key_index(segment: &PagedSegment) -> Result<(), TierError> {
     let index = segment.key_index()?;
     index.map_or(Ok(()), |index| index.for_each(segment.source(), |_| ()))

@@ -1,4 +1,4 @@
-//! The byte side of writing a segment: large writes, syncs on the way, the hash of the file.
+//! Writing the bytes of a segment: large writes, syncs in between, the hash of the file.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::checksum::Checksum;
@@ -9,8 +9,8 @@ use crate::TierError;
 
 /// The number of bytes that are gathered before a write to the file.
 const BUFFER_BYTES: usize = 256 * 1024;
-/// The number of bytes between two syncs: one sync of a whole large file at its end would delay those of the
-/// log meanwhile.
+/// The number of bytes between two syncs: a single sync of a whole large file would delay the syncs of the
+/// log.
 const SYNC_BYTES: u64 = 2 << 20;
 
 /// A writer that takes the bytes of a segment in order.
@@ -21,7 +21,7 @@ pub(super) struct Sink {
     /// Bytes not yet written to the file.
     buffer: Vec<u8>,
     written: u64,
-    /// Bytes written since the last sync.
+    /// Bytes written after the last sync.
     unsynced: u64,
     hash: Checksum,
     failed: bool,
@@ -98,8 +98,8 @@ impl Sink {
         Ok(())
     }
 
-    /// Checks that no write has failed: the content of the file is unknown then, and further writes could
-    /// leave a hole.
+    /// Checks that no write has failed: after a failure the content of the file is unknown, and further
+    /// writes could leave a hole.
     pub(super) fn check(&self) -> Result<(), TierError> {
         if self.failed { Err(TierError::WriterFailed { file: self.file.name().to_owned() }) } else { Ok(()) }
     }

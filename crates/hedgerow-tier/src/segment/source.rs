@@ -1,4 +1,4 @@
-//! The file behind a reader, and errors that name places in it.
+//! The file of a reader, and errors that contain positions in it.
 
 use hedgerow_io::{
     Corruption, CorruptionKind, FileHeader, FileId, FileKind, HEADER_BYTES, NamedFile, StoreId,
@@ -15,12 +15,12 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Fills `buf` from `offset`. A file that ends before is damaged.
+    /// Fills `buf` from `offset`. A file that ends before the last of these bytes is damaged.
     pub(super) fn read(&self, buf: &mut [u8], offset: u64) -> Result<(), TierError> {
         Ok(self.file.read_exact_at(buf, offset)?)
     }
 
-    /// Reports damage at `offset`: content with a right checksum that breaks a rule.
+    /// Reports damage at `offset`: content that breaks a rule although its checksum is right.
     pub(super) fn invalid(&self, offset: u64, what: &'static str) -> TierError {
         TierError::invalid(self.file.name(), offset, what)
     }
@@ -54,7 +54,7 @@ impl Source {
         Ok(())
     }
 
-    /// Reads the header, which must be that of this segment of `store`.
+    /// Reads the header, which must name this segment of `store`.
     pub(super) fn read_header(&self, store: StoreId) -> Result<FileHeader, TierError> {
         let mut raw = [0; HEADER_BYTES];
         self.read(&mut raw, 0)?;

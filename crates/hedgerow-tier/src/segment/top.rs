@@ -1,4 +1,4 @@
-//! The end of a segment: the top index, with the place of each page, and the footer.
+//! The end of a segment: the top index, with the positions of each page, and the footer.
 
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, Timestamp, VertexId};
 use hedgerow_io::{FileId, HEADER_BYTES, StoreId};
@@ -13,7 +13,7 @@ use crate::id::{PAGE_SUBGRAPHS, PageId};
 pub(super) const PAGE_BYTES: u64 = 48;
 /// The bytes of the footer, magic included.
 pub(super) const FOOTER_BYTES: u64 = 128;
-/// The bytes of the footer that its checksum covers; checksum and magic follow.
+/// The number of bytes of the footer before checksum and magic; the checksum covers them.
 pub(super) const FOOTER_BODY: usize = 112;
 /// The last bytes of a complete segment.
 pub(super) const FOOTER_MAGIC: [u8; 8] = *b"HGSEGMT5";
@@ -23,7 +23,7 @@ pub(super) const DIRECTORY_CHECKSUM: u64 = 8;
 const DIRECTORY_HEAD: u64 = 16;
 /// The least number of bytes of an image in a directory.
 const DIRECTORY_ENTRY: u64 = 24;
-/// The most pages of a segment: 2^20 of each label.
+/// The most pages of a segment: 2^20 for each label.
 const MOST_PAGES: u64 = 1 << 36;
 
 /// A page of a segment: the images of up to 64 neighboring subgraphs in one label.
@@ -90,7 +90,7 @@ impl PageEntry {
     }
 }
 
-/// The fixed end of a segment.
+/// The footer: the fixed fields at the end of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
     pub(super) file_id: FileId,
@@ -98,7 +98,7 @@ pub(super) struct Footer {
     /// The position where the blocks end and the directories begin.
     pub(super) directories: u64,
     pub(super) top_index: u64,
-    /// The position of the head of the key index, which ends at the top index; `None` without such an index.
+    /// The position of the head of the key index, directly before the top index; `None` without a key index.
     pub(super) key_head: Option<u64>,
     pub(super) pages: u64,
     pub(super) totals: Totals,
@@ -125,7 +125,7 @@ impl Footer {
         out.extend([0; 8]);
     }
 
-    /// Reads the bytes before the checksum; they must describe a file of `file_len` bytes exactly.
+    /// Reads the bytes before the checksum. They must describe a file of exactly `file_len` bytes.
     pub(super) fn decode_body(body: &[u8], file_len: u64) -> Result<Footer, Fault> {
         let mut bytes = Bytes::new(body);
         let file_id = FileId(bytes.u64()?);
@@ -159,7 +159,7 @@ impl Footer {
 }
 
 /// Reads the top index. Checks that pages ascend strictly by label and number, that their blocks and
-/// directories lie side by side, and that counts add up to the footer's.
+/// directories are adjacent, and that counts add up to the footer's.
 pub(super) fn decode_top_index(index: &[u8], footer: &Footer) -> Result<Vec<PageEntry>, Fault> {
     let mut bytes = Bytes::new(index);
     let mut pages: Vec<PageEntry> = Vec::new();

@@ -14,22 +14,23 @@ use crate::packed::{self, Form};
 
 /// The kind of a record with a whole image.
 const WHOLE: u8 = 0;
-/// The kind of a head of an image whose neighbors follow in pieces, a block each.
+/// The kind of the head of an image whose neighbors follow in pieces, each in a block.
 const CUT: u8 = 1;
 
-/// The encoding of packed neighbors with the first of each list as it is.
+/// The encoding of packed neighbors in which the first neighbor of each list is written unchanged.
 const PACKED: u8 = 1;
-/// The encoding of packed neighbors with the first of each list by its distance from the vertex.
+/// The encoding of packed neighbors in which the first neighbor of each list is written as its distance from
+/// the vertex.
 const PACKED_NEAR: u8 = 2;
 
-/// Flags of a part: weights follow the neighbors, ranks follow those, properties stand in the record of
+/// Flags of a part: weights follow the neighbors; ranks follow the weights; properties are in the record of
 /// columns.
 const WEIGHTS: u8 = 1;
 const RANKS: u8 = 2;
 const PROPERTIES: u8 = 4;
 
-/// The most bytes that [`packed`] takes for a neighbor: five for a first one, four and a share of a width for
-/// the others.
+/// The most bytes of a neighbor in [`packed`]: five for the first of a list, four and its share of the width
+/// byte for others.
 const MOST_PACKED: usize = 5;
 
 /// The error of lists for which the allocator has no memory.
@@ -40,7 +41,7 @@ pub(super) const HEAD_BYTES: usize = 24;
 /// The longest head: fixed fields, and two parts with degrees of four bytes.
 pub(super) const MOST_HEAD: usize = HEAD_BYTES + 2 * (16 + 4 * SUBGRAPH_VERTICES);
 
-/// The neighbors of a subgraph that are read so far.
+/// The neighbors of a subgraph, as far as they have been read.
 #[derive(Debug)]
 pub(super) struct Topology {
     pub(super) id: ImageId,
@@ -60,14 +61,14 @@ pub(super) struct Part {
     pub(super) form: Form,
 }
 
-/// Returns how many neighbors a piece holds: the number that fits in a block in every case. The last piece of
-/// a part may hold fewer.
+/// Returns how many neighbors a piece has: the number that always fits in a block. The last piece of a part
+/// may have fewer.
 fn piece_entries(weights: bool, ranks: bool) -> u32 {
     (MOST_PAYLOAD / (MOST_PACKED + 8 * usize::from(weights) + 8 * usize::from(ranks))) as u32
 }
 
 impl Part {
-    /// Returns how many neighbors a piece of this part holds.
+    /// Returns how many neighbors a piece of this part has.
     pub(super) fn piece_entries(&self) -> u32 {
         piece_entries(self.adjacency.weights.is_some(), self.adjacency.ranks.is_some())
     }
@@ -75,12 +76,12 @@ impl Part {
     /// Asks the caller for memory for all entries of the part.
     ///
     /// # Errors
-    /// [`TierError::NoRoom`] if there is none.
+    /// [`TierError::NoRoom`] if `has_memory` returns false.
     pub(super) fn ask(&self, has_memory: HasMemory<'_>) -> Result<(), TierError> {
         self.ask_for(self.entries, has_memory)
     }
 
-    /// Like [`ask`](Self::ask), but for `entries` of them.
+    /// Like [`ask`](Self::ask), but for only `entries` entries.
     pub(super) fn ask_for(&self, entries: u32, has_memory: HasMemory<'_>) -> Result<(), TierError> {
         let count = u64::from(entries) + packed::DECODED_BESIDE as u64;
         let weight = if self.adjacency.weights.is_some() { size_of::<f64>() } else { 0 };
@@ -91,8 +92,8 @@ impl Part {
         }
     }
 
-    /// Refuses more entries than the remaining bytes can hold: these do not justify a request for memory. A
-    /// byte holds the gaps of 64 neighbors at most, or begins a list.
+    /// Refuses more entries than the remaining bytes can contain, because a mere count does not justify a
+    /// request for memory. A byte contains the gaps of at most 64 neighbors, or begins a list.
     pub(super) fn check_length(&self, bytes: &Bytes<'_>) -> Result<(), Fault> {
         let most = bytes.remaining().saturating_mul(packed::MINI_BLOCK + 1);
         bytes.require(self.entries as usize <= most, "bytes missing")
@@ -104,7 +105,7 @@ impl Part {
         self.adjacency.neighbors.try_reserve_exact(entries).map_err(|_| NO_MEMORY)
     }
 
-    /// Reserves memory for neighbors, weights and ranks, which come piece by piece.
+    /// Reserves memory for neighbors, weights and ranks, which are read piece by piece.
     fn reserve_all(&mut self) -> Result<(), &'static str> {
         self.reserve()?;
         let (entries, part) = (self.entries as usize, &mut self.adjacency);
@@ -113,26 +114,26 @@ impl Part {
         weights.and(ranks).map_err(|_| NO_MEMORY)
     }
 
-    /// Returns the number of pieces of the part, if it is cut.
+    /// Returns the number of pieces of the part in a cut image.
     pub(super) fn pieces(&self) -> u32 {
         self.entries.div_ceil(self.piece_entries())
     }
 }
 
 impl Topology {
-    /// Returns how many pieces follow the head.
+    /// Returns the number of pieces that follow the head.
     pub(super) fn pieces(&self) -> u64 {
         if self.is_cut { self.parts.iter().map(|part| u64::from(part.pieces())).sum() } else { 0 }
     }
 }
 
-/// Appends the record of `image`, which must have passed [`ImageRef::fault`]. Returns true if it is only a
-/// head; [`encode_pieces`] then gives the rest.
+/// Appends the record of `image`, which must have passed [`ImageRef::fault`]. Returns true if the record is
+/// only a head; then [`encode_pieces`] encodes the rest.
 pub(super) fn encode(image: &ImageRef<'_>, out: &mut Vec<u8>) -> bool {
     let begin = out.len();
     let most: usize =
         MOST_HEAD + parts_of(image).map(|part| part.neighbors.len() * most_of(part)).sum::<usize>();
-    // An image of at most four blocks before packing is packed to see whether it fits in one.
+    // An image that takes at most four blocks unpacked is packed, to find out whether it then fits in one.
     if most <= 4 * MOST_PAYLOAD {
         encode_head(image, WHOLE, out, |part, form, out| {
             encode_entries(image.id.subgraph, part, form, 0..part.neighbors.len() as u32, out);
@@ -146,7 +147,7 @@ pub(super) fn encode(image: &ImageRef<'_>, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Encodes the pieces of `image`, and gives each to `put`, in order.
+/// Encodes the pieces of `image`, and passes each to `put`, in order.
 pub(super) fn encode_pieces<E>(
     image: &ImageRef<'_>,
     scratch: &mut Vec<u8>,
@@ -207,8 +208,8 @@ fn encode_head(
     }
 }
 
-/// Returns the form of a part. If neighbors have ids near those of their vertices, the first of each list is
-/// shorter as a distance.
+/// Returns the form of a part. If neighbors have ids close to the ids of their vertices, the first neighbor
+/// of each list is shorter as a distance.
 fn form_of(subgraph: SubgraphId, part: &PartRef<'_>) -> Form {
     let form = |relative| Form { relative, repeats: part.ranks.is_some() };
     let (mut plain, mut near) = (0, 0);
@@ -225,7 +226,7 @@ pub(super) fn vertex(subgraph: SubgraphId, local: usize) -> VertexId {
     VertexId((subgraph.0 << 6) | local as u32)
 }
 
-/// Returns the parts of lists that lie in `range`, with their vertices.
+/// Returns, for each list with neighbors in `range`, its vertex and these neighbors.
 pub(super) fn portions(
     offsets: &[u32; SUBGRAPH_VERTICES + 1],
     range: std::ops::Range<u32>,
@@ -254,7 +255,7 @@ fn encode_entries(
 }
 
 /// Reads the next record. The bytes have passed their checksum, but may still be forged. So allocations are
-/// in proportion to the bytes: at most 64 neighbors for each.
+/// in proportion to the bytes: at most 64 neighbors for each byte.
 pub(super) fn decode(bytes: &mut Bytes<'_>) -> Result<Topology, Fault> {
     decode_with(bytes, |bytes, subgraph, part| {
         let all = 0..part.entries;
@@ -263,8 +264,8 @@ pub(super) fn decode(bytes: &mut Bytes<'_>) -> Result<Topology, Fault> {
 }
 
 /// Like [`decode`], but calls `has_memory` with each part before it takes memory for the part's entries. If
-/// there is none, it ends with some fault. [`Topology::reserve_pieces`] asks for the memory of entries that
-/// follow in pieces.
+/// that returns false, the result is some fault. [`Topology::reserve_pieces`] asks for the memory of entries
+/// that follow in pieces.
 pub(super) fn decode_within(
     bytes: &mut Bytes<'_>,
     mut has_memory: impl FnMut(&Part) -> bool,
@@ -278,7 +279,7 @@ pub(super) fn decode_within(
     })
 }
 
-/// Like [`decode`], but calls `entries` to read the entries of each part that has some in the record.
+/// Like [`decode`], but calls `entries` to read the entries of each part whose entries are in the record.
 pub(super) fn decode_with(
     bytes: &mut Bytes<'_>,
     mut entries: impl FnMut(&mut Bytes<'_>, SubgraphId, &mut Part) -> Result<(), Fault>,
@@ -332,7 +333,7 @@ fn decode_part(bytes: &mut Bytes<'_>) -> Result<Part, Fault> {
     Ok(Part { adjacency, has_columns: flags & PROPERTIES != 0, entries, form })
 }
 
-/// Reads the neighbors `range` of a part, which come behind those already read.
+/// Reads the neighbors `range` of a part, and appends them to those already read.
 fn decode_entries(
     bytes: &mut Bytes<'_>,
     subgraph: SubgraphId,
@@ -353,14 +354,14 @@ fn decode_entries(
     Ok(())
 }
 
-/// Appends values. Moves those of a whole part without a copy, since `all` has no room yet.
+/// Appends values. Values of a whole part are moved without a copy, because `all` has no memory yet.
 fn put_behind<T>(mut values: Vec<T>, all: &mut Vec<T>) {
     if all.capacity() == 0 { *all = values } else { all.append(&mut values) }
 }
 
 impl Topology {
     /// Reserves memory for the entries that follow in pieces, after it called `has_memory` with each part.
-    /// Returns false if there was not enough. The number of pieces must agree with the directory.
+    /// Returns false if memory is missing. The number of pieces must agree with the directory.
     pub(super) fn reserve_pieces(&mut self, mut has_memory: impl FnMut(&Part) -> bool) -> bool {
         !self.is_cut || self.parts.iter_mut().all(|part| has_memory(part) && part.reserve_all().is_ok())
     }

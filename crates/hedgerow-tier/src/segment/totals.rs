@@ -4,7 +4,7 @@ use hedgerow_core::Timestamp;
 
 use super::SegmentInfo;
 
-/// The counts of a segment; footer and manifest both state them.
+/// The counts of a segment; footer and manifest both contain them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
     pub(super) images: u64,

@@ -1,4 +1,4 @@
-//! Reads of blocks one after the other, without a directory: salvage does this if the directory is damaged.
+//! Reads of blocks one after another without a directory, for salvage if the directory is damaged.
 
 use hedgerow_core::GraphConfig;
 
@@ -31,7 +31,7 @@ struct Gathered {
 }
 
 /// Reads the blocks from `begin` to `end` up to the first damaged one, and hands over the images that are
-/// whole in them.
+/// complete in them.
 pub(super) fn walk(source: &Source, begin: u64, end: u64, handover: &mut Handover<'_>) {
     let mut gathered = Gathered { begin, ..Gathered::default() };
     let mut position = begin;
@@ -50,7 +50,7 @@ pub(super) fn walk(source: &Source, begin: u64, end: u64, handover: &mut Handove
     gathered.hand_over(source, handover);
 }
 
-/// Returns the block at `position`: its kind, its payload, its length in the file.
+/// Reads the block at `position`. Returns its kind, its payload, and its length in the file.
 fn read_block(source: &Source, position: u64, end: u64) -> Result<(BlockKind, Vec<u8>, u64), TierError> {
     let mut head = [0; HEAD_BYTES];
     source.read(&mut head, position)?;
@@ -108,8 +108,7 @@ impl Gathered {
         same && self.keys.is_empty() && self.columns.is_empty()
     }
 
-    /// Hands over the images that are whole. Behind a damaged record of keys or properties no further one can
-    /// be found.
+    /// Hands over the complete images. No record can be found behind a damaged record of keys or properties.
     fn hand_over(self, source: &Source, handover: &mut Handover<'_>) {
         let Gathered { topologies, keys, columns, begin } = self;
         let (mut keys, mut columns) = (Bytes::new(&keys), Bytes::new(&columns));

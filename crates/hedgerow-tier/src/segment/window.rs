@@ -8,26 +8,26 @@ use super::source::Source;
 use crate::TierError;
 use crate::bytes::Fault;
 
-/// The most bytes of one read, unless one block is longer.
+/// The most bytes of one read, unless a single block is longer.
 const READ_AHEAD: u64 = 512 * 1024;
 
-/// The blocks of a page that were read last, and the number of the verified one.
+/// The blocks of a page from the last read, and the number of the block that was verified last.
 #[derive(Debug)]
 pub(super) struct Window<'a> {
     source: &'a Source,
-    /// The position of each block, and the end of the last.
+    /// The position of each block, and the end of the last block.
     positions: &'a [u64],
     /// The number of the first block that is not read ahead.
     until: usize,
     blocks: Range<usize>,
     raw: Vec<u8>,
     verified: Option<usize>,
-    /// A record that lies in several blocks.
+    /// The last record that was joined from several blocks.
     gathered: Vec<u8>,
 }
 
 impl<'a> Window<'a> {
-    /// Makes a window on the blocks at `positions`; it does not read those from `until` on ahead.
+    /// Makes a window on the blocks at `positions`. Blocks from number `until` on are not read ahead.
     pub(super) fn new(source: &'a Source, positions: &'a [u64], until: usize) -> Window<'a> {
         Window {
             source,
@@ -40,7 +40,8 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Returns an upper bound for the buffer of the blocks from `number` to the last one that is read ahead.
+    /// Returns an upper bound for the buffer of the blocks from `number` to the last block that is read
+    /// ahead.
     pub(super) fn buffer_bytes(&self, number: usize) -> u64 {
         let at = |block: usize| self.positions.get(block).copied().unwrap_or(0);
         at(self.until.max(number.saturating_add(1))).saturating_sub(at(number)).min(READ_AHEAD)
@@ -64,7 +65,8 @@ impl<'a> Window<'a> {
         Ok(raw.get(HEAD_BYTES..raw.len() - 8).unwrap_or(&[]))
     }
 
-    /// Returns the record at `place`, which the directory has checked against the lengths of the blocks.
+    /// Returns the record at `place`, whose place the directory has checked against the lengths of the
+    /// blocks.
     pub(super) fn record(&mut self, place: Place, kind: BlockKind) -> Result<&[u8], TierError> {
         let position = self.positions.get(place.block).copied().unwrap_or(0);
         let missing = || self.source.invalid(position, "record beyond its blocks");
@@ -98,7 +100,7 @@ impl<'a> Window<'a> {
         self.source.invalid(block.saturating_add(offset), fault.what)
     }
 
-    /// Reads blocks from `number` on: as many as fit in one read, at least one.
+    /// Reads blocks from `number` on: as many as fit in one read, but at least one.
     fn read_from(&mut self, number: usize) -> Result<(), TierError> {
         let at = |block: usize| self.positions.get(block).copied();
         let begin = at(number).unwrap_or(0);
@@ -113,7 +115,7 @@ impl<'a> Window<'a> {
         self.verified = None;
         let len = (after - begin) as usize;
         if self.raw.capacity() < len {
-            // Exactly the memory that the caller granted: the old buffer is dropped, not copied.
+            // Allocates exactly the memory that the caller granted. The old buffer is dropped, not copied.
             self.raw = Vec::with_capacity(len);
         }
         self.raw.resize(len, 0);
@@ -123,9 +125,9 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Reserves memory for `more` bytes of a record of which the `rest` is missing; false if there is none. The
-/// record grows with the verified bytes, since a length alone does not justify an allocation, and never
-/// beyond its length.
+/// Reserves memory for `more` bytes of a record that lacks `rest` bytes; false if there is no memory. The
+/// record grows with the verified bytes, because a length alone does not justify an allocation. It never
+/// grows beyond its length.
 pub(super) fn has_room_for(record: &mut Vec<u8>, more: usize, rest: usize) -> bool {
     record.capacity() - record.len() >= more
         || record.try_reserve_exact(more.max(record.len()).min(rest.max(more))).is_ok()

@@ -22,10 +22,9 @@ const LEAST_KEY_BYTES: usize = 256 << 10;
 /// A writer of one segment, image by image.
 ///
 /// Its memory is about 1 MiB of buffer, the keys and properties of the open page (4,096 vertices in one
-/// label), and about 30 bytes for each image written, for the directories. If vertices have keys, it also
-/// takes 32 bytes for each, and texts, or [fewer](Self::sort_keys_within). After an error every further call
-/// fails. A writer that is dropped then, or at any time before [`finish`](Self::finish), leaves a stray file
-/// that no manifest names.
+/// label), and about 30 bytes of directories for each image. If vertices have keys, each key takes 32 bytes
+/// and its text, or [less](Self::sort_keys_within). After an error every further call fails. A writer that is
+/// dropped before [`finish`](Self::finish) succeeded leaves a stray file that no manifest names.
 #[derive(Debug)]
 pub struct SegmentWriter {
     sink: Sink,
@@ -42,7 +41,7 @@ pub struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// Creates the file of the segment `file_id`, which must never have been used before.
+    /// Creates the file of the segment `file_id`, an id that was never used before.
     ///
     /// # Errors
     /// [`TierError::File`], also if a file of that name exists.
@@ -70,12 +69,12 @@ impl SegmentWriter {
         })
     }
 
-    /// Appends an image, whose id must be above that of every image before. Returns the bytes of its records.
-    /// Cost: linear in the image; blocks on file writes, and on a sync every 2 MiB.
+    /// Appends an image, whose id must be above the ids of all images before. Returns the bytes of its
+    /// records. O(size of the image); blocks on file writes, and on a sync every 2 MiB.
     ///
     /// # Errors
-    /// [`TierError::OutOfOrder`] and [`TierError::InvalidImage`] come before anything is written, so the
-    /// writer stays usable; [`TierError::File`] ends its use.
+    /// [`TierError::OutOfOrder`] and [`TierError::InvalidImage`] are found before anything is written, so the
+    /// writer stays usable. After [`TierError::File`] it is not usable.
     pub fn write(&mut self, image: &ImageRef<'_>) -> Result<u64, TierError> {
         self.sink.check()?;
         if let Some(last) = self.last.filter(|last| *last >= image.id) {
@@ -96,13 +95,13 @@ impl SegmentWriter {
         Ok(bytes)
     }
 
-    /// Sorts keys within about `bytes` bytes of memory: keys beyond that go into temporary files beside the
-    /// segment, which are removed when the writer is. Takes 256 KiB at least, whatever `bytes` says.
+    /// Sorts keys within about `bytes` bytes of memory, but at least 256 KiB. Further keys are written to
+    /// temporary files in the segment's directory, which are removed when the writer is dropped.
     pub fn sort_keys_within(&mut self, bytes: usize) {
         self.keys.iter_mut().for_each(|keys| keys.keep_within(bytes.max(LEAST_KEY_BYTES)));
     }
 
-    /// Returns the bytes of memory held: buffers, the open page, directories. O(1).
+    /// Returns the bytes of memory: buffers, the open page, directories. O(1).
     pub fn memory_bytes(&self) -> usize {
         let open = self.open.as_ref().map_or(0, OpenPage::memory_bytes);
         let pages = self.pages.capacity() * size_of::<PageEntry>();
@@ -114,8 +113,8 @@ impl SegmentWriter {
         let Some(page) = self.open.take() else { return Ok(()) };
         let page = page.finish(&mut self.sink, &mut self.directories)?;
         let (images, vertices) = (u64::from(page.images), u64::from(page.vertices));
-        // 2^26 subgraphs of at most 2^32 neighbors in each label: memory ends long before a sum exceeds 64
-        // bits.
+        // A label has at most 2^26 subgraphs with 2^32 neighbors each, so the disk is full long before a sum
+        // exceeds 64 bits.
         let totals = self.totals.add(images, vertices, page.edges, page.as_of);
         self.totals = totals.unwrap_or(self.totals);
         self.pages.push(page);
@@ -123,11 +122,11 @@ impl SegmentWriter {
     }
 
     /// Writes directories, key index, top index and footer, and syncs the file. It does not sync the
-    /// directory of the store: the caller does that once for all files that the next manifest names, before
+    /// directory of the store. The caller does that once, for all files that the next manifest names, before
     /// it writes the manifest.
     ///
     /// # Errors
-    /// [`TierError::File`]; the file is then a stray one and must not be named by any manifest.
+    /// [`TierError::File`]; then the file is a stray file, and no manifest may name it.
     pub fn finish(mut self) -> Result<SegmentInfo, TierError> {
         self.finish_page()?;
         let directories = self.sink.position();

@@ -2,7 +2,7 @@
 
 use super::record::Record;
 
-/// Records in memory, and the place of each: in the order of keys once the chunk is full.
+/// Records in memory, and the position of each record. A full chunk has the positions in the order of keys.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub(super) bytes: Vec<u8>,

@@ -9,7 +9,7 @@ use crate::temporary::TemporaryFile;
 
 /// Size of the head of a block: its length (4) and its checksum (8).
 const BLOCK_HEAD: usize = 12;
-/// Largest size of a block: larger blocks make no sorted file faster.
+/// Largest size of a block: larger blocks would not be faster.
 pub(super) const LARGEST_BLOCK: usize = 256 << 10;
 
 /// A sorted file.
@@ -20,11 +20,11 @@ pub(super) struct Run {
     pub(super) level: u32,
 }
 
-/// A writer of a sorted file, whose records come in order.
+/// A writer of a sorted file, which gets the records in order.
 pub(super) struct RunWriter {
     run: Run,
     block: Vec<u8>,
-    /// The bytes at which a block ends.
+    /// The size in bytes at which a block is complete.
     most: usize,
 }
 
@@ -66,7 +66,8 @@ impl Run {
         Ok(())
     }
 
-    /// Reads the block at `offset`, which is not the end; returns the offset of the next one.
+    /// Reads the block at `offset`, which is before the end of the file. Returns the offset of the next
+    /// block.
     pub(super) fn read(&self, offset: u64, block: &mut Vec<u8>) -> Result<u64, TierError> {
         let mut head = [0; BLOCK_HEAD];
         self.file.read_exact_at(&mut head, offset)?;
@@ -90,7 +91,7 @@ impl Run {
     }
 }
 
-/// Returns the checksum of a block. It covers the offset, so that no block passes for another one.
+/// Returns the checksum of a block. It covers the offset, so that no block can be mistaken for another one.
 fn block_checksum(offset: u64, body: &[u8]) -> u64 {
     let mut sum = Checksum::new();
     sum.update(&offset.to_le_bytes());

@@ -12,7 +12,7 @@ enum Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// Returns the record at the position; one without key at the end.
+    /// Returns the record at the position; at the end, a record without a key.
     fn record(&self) -> Record<'_> {
         match self {
             Cursor::Chunk { chunk, at } => {
@@ -49,7 +49,7 @@ impl Cursor<'_> {
 /// Records of several chunks and sorted files in the order of their keys: a heap of cursors.
 pub struct Merge<'a> {
     cursors: Vec<Cursor<'a>>,
-    /// True if the record of the first cursor was handed out.
+    /// True if the record of the first cursor was returned already.
     passed: bool,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Merge<'a> {
     /// Returns the next record.
     ///
     /// # Errors
-    /// Those of reading sorted files.
+    /// The errors of reading sorted files.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, TierError> {
         if self.passed
             && let Some(first) = self.cursors.first_mut()

@@ -1,9 +1,10 @@
-//! Sorts of more records than memory holds: sorted chunks in memory, and sorted files.
+//! Sorting of more records than fit in memory, by sorted chunks in memory and sorted files.
 //!
-//! A record is a key, whose bytes order it, and a payload. Chunks fill up to a bound; then all of them are
-//! merged into a sorted file. Sixteen sorted files of one level are merged into one of the next, so a merge
-//! reads few files at a time. What fits in memory never touches a file. The directory, and every block that
-//! is read back, is treated like any other file: checksums are compared, errors name file and offset.
+//! A record is a key, whose bytes determine the order, and a payload. Records are collected in chunks up to a
+//! bound; then all chunks are merged into a sorted file. Sixteen sorted files of one level are merged into
+//! one of the next level, so a merge reads few files at a time. Records that fit in memory are never written
+//! to a file. Sorted files are read like other files of the store: checksums are compared, errors name file
+//! and offset.
 
 use std::sync::Arc;
 
@@ -26,9 +27,9 @@ use record::{LARGEST_HEAD, put_record};
 
 /// Number of sorted files that are merged at a time.
 const FAN_IN: usize = 16;
-/// Number of chunks that a sorter's memory is divided into, within the bounds of a chunk's size.
+/// Number of chunks into which a sorter's memory is divided, if their size is within its bounds.
 const CHUNKS: usize = 32;
-/// Least size of chunks and blocks, whatever the memory limit.
+/// Least size of chunks and blocks, for any memory limit.
 const LEAST_BLOCK: usize = 4 << 10;
 const LARGEST_CHUNK: usize = 1 << 20;
 
@@ -62,13 +63,13 @@ impl Sorter {
         }
     }
 
-    /// Gives all of `memory` to the blocks of sorted files, for a caller that adds
+    /// Uses all of `memory` for the blocks of sorted files, for a caller that adds
     /// [sorted](Self::push_sorted) records.
     pub(crate) fn set_memory(&mut self, memory: usize) {
         self.block_bytes = block_bytes(memory);
     }
 
-    /// Returns the bytes that a merge of as many sorted files as are merged at a time takes.
+    /// Returns the bytes of memory of a merge of [`FAN_IN`] sorted files.
     pub(crate) fn merge_bytes(&self) -> usize {
         (FAN_IN + 1) * self.block_bytes
     }
@@ -76,7 +77,7 @@ impl Sorter {
     /// Adds a record. The key has at most 255 bytes, the payload 4 GiB.
     ///
     /// # Errors
-    /// Those of writing a sorted file.
+    /// The errors of writing a sorted file.
     pub fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), TierError> {
         let needed = LARGEST_HEAD + key.len() + payload.len();
         let full = self.chunks.last().is_none_or(|chunk| {
@@ -103,7 +104,7 @@ impl Sorter {
         }
     }
 
-    /// Writes all chunks, which are sorted, into a sorted file.
+    /// Merges all chunks, which are sorted, into a sorted file.
     fn spill(&mut self) -> Result<(), TierError> {
         if self.chunks.is_empty() {
             return Ok(());
@@ -137,10 +138,10 @@ impl Sorter {
         Ok(RunWriter::new(self.directory.create()?, level, self.block_bytes))
     }
 
-    /// Adds records that `each` hands over in the order of their keys, as a sorted file of their own.
+    /// Adds records that `each` hands over in the order of their keys, as a separate sorted file.
     ///
     /// # Errors
-    /// Those of writing a sorted file, and those of `each`.
+    /// The errors of writing a sorted file, and of `each`.
     pub fn push_sorted(
         &mut self,
         each: impl FnOnce(&mut dyn FnMut(&[u8], &[u8]) -> Result<(), TierError>) -> Result<(), TierError>,
@@ -151,8 +152,8 @@ impl Sorter {
         self.keep_run(run)
     }
 
-    /// Keeps a sorted file of the lowest level. Merges sorted files if a level has as many as are merged at a
-    /// time.
+    /// Adds a sorted file of the lowest level. Merges the sorted files of a level that has [`FAN_IN`] of
+    /// them.
     fn keep_run(&mut self, run: Run) -> Result<(), TierError> {
         self.runs.push(run);
         while let Some(level) = self.runs.last().map(|run| run.level)
@@ -168,13 +169,13 @@ impl Sorter {
         self.runs.is_empty()
     }
 
-    /// Returns all records, which can be read in order as often as they are needed, and empties the sorter.
+    /// Returns all records, which can be read in order any number of times. The sorter is empty afterwards.
     ///
     /// # Errors
-    /// Those of merging sorted files.
+    /// The errors of merging sorted files.
     pub fn finish(&mut self) -> Result<Sorted, TierError> {
         self.close_chunk();
-        // The sorted files that a merge at the end reads are of several levels.
+        // This merge reads sorted files of several levels.
         while self.runs.len() > FAN_IN {
             self.merge_last(self.runs.len().min(FAN_IN))?;
         }
@@ -183,8 +184,8 @@ impl Sorter {
     }
 }
 
-/// Returns the bytes of a block, of which a merge has one for each sorted file in `memory`, and the one it
-/// writes.
+/// Returns the size of a block. A merge has a block for each sorted file that it reads, and one for the file
+/// that it writes, together in `memory`.
 fn block_bytes(memory: usize) -> usize {
     (memory / (FAN_IN + 1) / 2).clamp(LEAST_BLOCK, LARGEST_BLOCK)
 }
@@ -200,7 +201,7 @@ impl Sorted {
     /// Returns a reader of all records in order.
     ///
     /// # Errors
-    /// Those of reading sorted files.
+    /// The errors of reading sorted files.
     pub fn merge(&self) -> Result<Merge<'_>, TierError> {
         Merge::of(&self.chunks, &self.runs)
     }

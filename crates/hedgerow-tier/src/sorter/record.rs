@@ -1,20 +1,20 @@
-//! Records as bytes.
+//! The encoding of records as bytes.
 
 use hedgerow_io::codec::{PutLe, Reader};
 
-/// Mark of a long payload. Before the key of a record stand the key's length, and the length of the payload
-/// in one byte or, after this mark, in four.
+/// The mark of a long payload. The head of a record, before its key, has the length of the key and the length
+/// of the payload. That is one byte, or this mark and four bytes.
 const LONG: u8 = u8::MAX;
-/// The most bytes that stand before a key.
+/// The most bytes of the head of a record.
 pub(super) const LARGEST_HEAD: usize = 6;
-/// A record in a chunk or block. Its slices are empty if it is cut short, which checksums exclude.
+/// A record in a chunk or block. Its slices are empty if the bytes are cut short, which checksums exclude.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     /// The bytes that order records.
     pub key: &'a [u8],
-    /// The bytes that come with them.
+    /// The bytes that belong to the key.
     pub payload: &'a [u8],
-    /// Number of bytes that the record takes.
+    /// The encoded length of the record.
     pub(super) bytes: usize,
 }
 

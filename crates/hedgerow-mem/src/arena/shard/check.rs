@@ -1,4 +1,4 @@
-//! Checks of the invariants of a part, for tests.
+//! Checks of the invariants of a shard, for tests.
 
 use super::*;
 

@@ -6,12 +6,12 @@ use crate::subgraph::Subgraph;
 use crate::version::NotInMemory;
 
 /// The distance in subgraphs between two links of the chain of misses, the same as in a refresh of a view.
-/// None under the model checker, where steps that only load would be more walks.
+/// Zero under the model checker, where prefetches would only add walks.
 const APART: usize = if cfg!(feature = "loom") { 0 } else { 8 };
 
 /// Adds the differences of each of these subgraphs, in their order, like [`Subgraph::changes_between`].
-/// Reading one is a chain of misses: header, version, end of the delta. Each link is loaded while other
-/// subgraphs are read. `read` is called for a subgraph if memory lacks one of the two states.
+/// Reading one subgraph is a chain of cache misses: header, version, end of the delta. Each link is loaded
+/// while other subgraphs are read. `read` is called for a subgraph if memory lacks one of the two states.
 ///
 /// # Errors
 /// The error of `read`; the differences of the subgraphs before it were added.

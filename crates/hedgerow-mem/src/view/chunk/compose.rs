@@ -1,8 +1,8 @@
-//! Chunks of the edges of several labels, or of a part of a label's edges. Lists are shared if they are those
-//! of one label without a change, else merged into new ones.
+//! Chunks of the edges of several labels, or of some edges of a label. Unchanged lists of one label are
+//! shared, others are merged into new lists.
 //!
-//! Edges are kept one by one: if edges of two labels lead to a vertex, it is twice in the list, as with
-//! parallel edges of one `multi` label.
+//! Parallel edges are separate entries: if edges of two labels lead to a vertex, the list has it twice, as
+//! with edges of one `multi` label.
 
 use std::sync::Arc;
 
@@ -41,14 +41,14 @@ pub struct Composer<'a> {
     versions: Vec<Chosen>,
     gathered: Vec<Gathered>,
     merger: Merger,
-    /// The merger of additions of deltas.
+    /// The merger of edges that deltas add.
     added: Merger,
     /// The number of entries in the filled chunks that name their own vertex, if the composer counts them.
     loops: Option<u64>,
 }
 
 impl<'a> Composer<'a> {
-    /// Makes a composer for views at the timestamp `t`, which must be registered. Lists of their own lie in
+    /// Makes a composer for views at the timestamp `t`, which must be registered. New lists are allocated in
     /// `arena`.
     pub fn new(t: Timestamp, weighted: bool, arena: &'a Arena) -> Composer<'a> {
         Composer {
@@ -69,18 +69,18 @@ impl<'a> Composer<'a> {
         Composer { loops: Some(0), ..self }
     }
 
-    /// Returns the number of entries in the filled chunks that name their own vertex; 0 if it does not count
-    /// them.
+    /// Returns the number of entries in the filled chunks that name their own vertex; 0 if the composer does
+    /// not count them.
     pub fn loops(&self) -> u64 {
         self.loops.unwrap_or(0)
     }
 
     /// Fills an empty chunk, whose first subgraph is `first`, with the edges of the sources. With
-    /// `existence`, fills in the vertices that exist there too. O(edges of the sources), and O(64) for a
+    /// `existence`, also sets the vertices that exist in it. O(edges of the sources), and O(64) for a
     /// subgraph if all its edges are of one source that is taken whole.
     ///
     /// # Errors
-    /// [`ComposeError`]; the chunk is incomplete then.
+    /// [`ComposeError`]; then the chunk is incomplete.
     pub fn fill(
         &mut self,
         chunk: &mut Arc<Chunk>,
@@ -150,7 +150,7 @@ impl<'a> Composer<'a> {
         outcome
     }
 
-    /// Sets the lists of a subgraph with weights, merged.
+    /// Sets the lists of a subgraph with weights to merged lists.
     fn set_weighted(&mut self, chunk: &mut Chunk, i: usize, lists: &[Lists<'_>]) -> Result<(), ComposeError> {
         match lists {
             [] => Ok(()),
@@ -165,7 +165,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Sets the lists of a subgraph to those of some sources, merged.
+    /// Sets the lists of a subgraph to the merged lists of some sources.
     fn set_merged(&mut self, chunk: &mut Chunk, i: usize, parts: &[Part<'_>]) -> Result<(), ComposeError> {
         let Part { offsets, lists, weights } = self.merger.merge(parts)?;
         let weights = self.weighted.then(|| self.arena.copy(weights));
@@ -173,9 +173,9 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
-    /// Sets the lists of a subgraph to the longest one that can be shared, and keeps the others and the
-    /// additions of deltas beside it. Kernels read two runs then. It costs less than half of a merge of all
-    /// lists.
+    /// Sets the lists of a subgraph to the longest ones that can be shared. The other lists and the additions
+    /// of deltas become corrections, so that kernels read two runs. This costs less than half of a merge of
+    /// all lists.
     fn set_apart(
         &mut self,
         chunk: &mut Chunk,
@@ -201,7 +201,7 @@ impl<'a> Composer<'a> {
             _ => {
                 let mut parts: SmallVec<[Part<'_>; 4]> = rest.iter().map(|lists| lists.part).collect();
                 if !added.is_empty() {
-                    // Additions are merged among themselves first: they are few.
+                    // Merges the additions among themselves first, because they are few.
                     parts.push(self.added.merge(&added_parts)?);
                 }
                 let merged = self.merger.merge(&parts)?;
@@ -216,7 +216,7 @@ impl<'a> Composer<'a> {
 /// The lists of a source, without additions.
 struct Lists<'a> {
     part: Part<'a>,
-    /// The array of the lists, if they are those of a main part.
+    /// The array of the lists, if they are a main part's.
     shared: Option<&'a Counted<VertexId>>,
 }
 

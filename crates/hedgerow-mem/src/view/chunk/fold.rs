@@ -1,8 +1,9 @@
-//! Copies that a view makes of lists, with patch and delta folded in, if these are a large share of them.
+//! Copies of lists that a view makes, with patch and delta folded in, if patch and delta are large.
 //!
 //! Corrections cost a kernel some nanoseconds for each vertex that has some, in each pass over the graph. A
-//! copy costs once, and a kernel reads it like a settled list. Refreshes correct later entries, until those
-//! are a large share again: so a refresh sorts only new entries. `docs/design/views.md` gives the model.
+//! copy is made once, and a kernel reads it like a settled list. Later refreshes make corrections from newer
+//! entries until these are a large share again. So a refresh sorts only new entries. `docs/design/views.md`
+//! gives the model.
 
 use super::folded::{Folded, Lacking};
 use super::{CHUNK_SUBGRAPHS, Chunk};
@@ -11,7 +12,7 @@ use crate::version::{Read, Version};
 use crate::view::corrections::{Corrected, Kind, ListsUnder, Masks, Pending, Scratch};
 
 impl Chunk {
-    /// Keeps the state that is read: the lists of the main part, or a copy, and corrections. Returns the mask
+    /// Stores the state of `read`: the lists of the main part, or a copy, and corrections. Returns the mask
     /// of existing vertices. O(n log n) of the new entries, and O(edges) if it copies them.
     #[inline]
     pub(super) fn read_or_fold(
@@ -37,12 +38,12 @@ impl Chunk {
         }
     }
 
-    /// Returns the content of the copy of a subgraph, if there is one, of `version` and of no more than its
-    /// first `n` entries.
+    /// Returns the content of the subgraph's copy, if it has one of `version` with at most its first `n`
+    /// entries.
     #[inline]
     fn folded_part(&self, i: usize, version: &Version, n: usize) -> Option<Folded> {
         let folded = self.folds.get(i).filter(|_| self.folded >> i & 1 != 0)?;
-        // A new entry may have a rank: then two ends do not identify an edge.
+        // A new entry may have a rank: then its two ends do not identify an edge.
         let is_of = folded.version == version.number && folded.entries <= n && !version.is_ranked();
         is_of.then_some(*folded)
     }
@@ -53,7 +54,7 @@ impl Chunk {
         (self.folded >> i & 1 != 0).then(|| self.lists[i].main.as_ptr())
     }
 
-    /// Keeps a copy of the lists of a version with the first `n` entries of its delta. Returns the mask of
+    /// Stores a copy of the lists of a version with the first `n` entries of its delta. Returns the mask of
     /// existing vertices. O(edges + n log n).
     fn fold(&mut self, i: usize, version: &Version, n: usize, arena: &Arena) -> u64 {
         let main = version.lists(n, arena);
@@ -74,7 +75,7 @@ impl Chunk {
         main.present
     }
 
-    /// Keeps the corrections of a copy: the entries that it lacks.
+    /// Stores the corrections of a copy: the entries that it lacks.
     fn read_since(
         &mut self,
         i: usize,

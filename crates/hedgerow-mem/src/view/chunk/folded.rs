@@ -15,11 +15,11 @@ pub(super) struct Folded {
     pub(super) present: u64,
 }
 
-/// The weight of an entry that removes an edge. It cuts a list in two, and each pass over the list meets the
-/// cut; all additions to a list are one stretch.
+/// The weight of a removal: it counts as this many entries. A removal cuts a list in two, which slows each
+/// pass over the list; all additions to a list are one stretch.
 const ENTRIES_PER_REMOVAL: usize = 4;
 
-/// The entries of a version that the lists of a view lack. The view keeps them as corrections, or copies the
+/// The entries of a version that the lists of a view lack. The view stores them as corrections, or copies the
 /// lists with them.
 #[derive(Clone, Copy)]
 pub(super) struct Lacking {
@@ -30,7 +30,7 @@ pub(super) struct Lacking {
 }
 
 impl Lacking {
-    /// Counts the entries that the main part lacks: those of patch and delta. O(delta).
+    /// Counts the entries of patch and delta, which the main part lacks. O(delta).
     #[inline]
     pub(super) fn in_main(read: Read<'_>) -> Lacking {
         let (added, removed) = read.version().patch.as_ref().map_or((0, 0), |patch| patch.all_sizes());
@@ -45,7 +45,7 @@ impl Lacking {
         Lacking { entries, removals: read.version().delta().removals(from..read.delta_len()) }
     }
 
-    /// True if the view should copy lists of `edges` edges rather than correct them.
+    /// True if the view should copy lists of `edges` edges instead of correcting them.
     #[inline]
     pub(super) fn is_worth_a_copy(self, edges: usize) -> bool {
         let entries = self.entries + (ENTRIES_PER_REMOVAL - 1) * self.removals;

@@ -1,4 +1,4 @@
-//! Bringing chunks to another timestamp: which of their subgraphs to read again, and reading them.
+//! The refresh of chunks to another timestamp: finding the subgraphs that changed, and reading them.
 //! Long because the steps of the software pipeline are read together.
 
 use std::sync::Arc;
@@ -15,23 +15,24 @@ use crate::version::{NotInMemory, Read};
 use crate::view::block::NO_LISTS;
 use crate::view::corrections::{Corrected, Kind, Pending, Scratch};
 
-/// The distance in subgraphs between two links of the chain of misses: enough to wait for none, and their
-/// data fits the first cache. None under the model checker, where steps that only load would be more walks.
+/// The distance in subgraphs between two links of the chain of misses: enough to wait for no link, and few
+/// enough that their data fits the first cache. Zero under the model checker, where prefetches would only add
+/// walks.
 const APART: usize = if cfg!(feature = "loom") { 0 } else { 8 };
-/// Subgraphs that are read in one walk.
+/// Number of subgraphs that are read in one walk.
 const IN_ONE_WALK: usize = 16;
 
-/// The subgraphs that a chunk is made from.
+/// The subgraphs from which a chunk is made.
 #[derive(Clone, Copy)]
 pub struct Page<'a> {
-    /// The subgraphs that hold the lists; `None` if there are none yet.
+    /// The subgraphs with the lists; `None` if their page does not exist.
     pub lists: Option<&'a SubgraphPage>,
-    /// The subgraphs whose outgoing versions hold which vertices exist; `None` if that is not needed.
+    /// The subgraphs whose outgoing versions record which vertices exist; `None` if that is not needed.
     pub existence: Option<&'a SubgraphPage>,
 }
 
 impl<'a> Page<'a> {
-    /// Returns the page that holds which vertices exist, if it is not the page of the lists.
+    /// Returns the page that records which vertices exist, if it is not the page of the lists.
     fn other_existence(self) -> Option<&'a SubgraphPage> {
         let start = |page: Option<&'a SubgraphPage>| page.map(std::ptr::from_ref);
         self.existence.filter(|_| start(self.existence) != start(self.lists))
@@ -53,12 +54,12 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The facts that a view knows about a chunk without reading it. Those of many chunks are side by side.
+/// The facts that a view knows about a chunk without reading it. The facts about many chunks are adjacent.
 #[derive(Clone, Debug, Default)]
 pub(in crate::view) struct ChunkMeta {
     /// Subgraphs that were read.
     subgraphs: u64,
-    /// The sum of the counts of settlings of its subgraphs at the last look.
+    /// The sum of the counts of settlings of its subgraphs at the last check.
     settled: u64,
     /// The vertices that exist.
     pub(in crate::view) vertices: usize,
@@ -73,7 +74,7 @@ impl ChunkMeta {
     }
 }
 
-/// Number of chunks whose facts are kept together.
+/// Number of chunks whose facts are in one array.
 pub(in crate::view) const GROUP: usize = 64;
 
 /// The facts about some consecutive chunks; `None` while none of them has subgraphs.
@@ -89,13 +90,13 @@ pub struct Stale<'a> {
     fresh: bool,
 }
 
-/// The distance in pages at which a look prefetches stamps, and in chunks at which reading prefetches heads.
+/// The distance in pages by which a check prefetches stamps, and in chunks by which reading prefetches heads.
 const AHEAD: usize = 6;
 
 impl<'a> Stale<'a> {
     /// Finds the subgraphs that may differ at `t` from the chunks, which are exact at `as_of`, in content or
-    /// in layout. Returns their chunks; facts about them are forgotten until they are read. O(64) a chunk,
-    /// without a look at the chunk or its subgraphs if nothing changed there.
+    /// in layout. Returns their chunks, and removes the facts about them until they are read. O(64) per
+    /// chunk; an unchanged chunk and its subgraphs are not read.
     pub(in crate::view) fn find(
         chunks: &'a mut [Arc<Chunk>],
         known: &'a mut [KnownGroup],
@@ -125,13 +126,13 @@ impl<'a> Stale<'a> {
     /// Prefetches the reference counts of the chunk, and its sums.
     #[inline]
     fn prefetch_counts(&self) {
-        // The counts are before the chunk, its sums and the first fields of `near` at its start.
+        // The counts are before the chunk, its sums and the first fields of `near` at its beginning.
         let line = align_of::<Chunk>();
         let start = Arc::as_ptr(self.chunk).wrapping_byte_sub(line);
         (0..4).for_each(|i| simd::prefetch(start.wrapping_byte_add(i * line)));
     }
 
-    /// Returns the places of the subgraphs, ascending.
+    /// Returns the indices of the subgraphs in the chunk, ascending.
     fn places(&self) -> impl Iterator<Item = usize> + use<> {
         let mut rest = self.subgraphs;
         std::iter::from_fn(move || {
@@ -165,11 +166,11 @@ fn find_in_group<'a>(
     }
 }
 
-/// Reads stale subgraphs at `t`, which must be registered and that of [`Stale::find`]. Counts the entries
-/// read of deltas and copied patches. O(delta entries), and O(64) counted references for a shared chunk.
+/// Reads stale subgraphs at `t`, the registered timestamp of [`Stale::find`]. Returns the number of read
+/// entries of deltas and copied patches. O(delta entries), and O(64) counted references for a shared chunk.
 ///
 /// # Errors
-/// [`NotInMemory`] if a subgraph is not in memory. None of these chunks counts as read then.
+/// [`NotInMemory`] if a subgraph is not in memory. Then none of these chunks counts as read.
 pub fn read_stale(
     stale: &mut [Stale<'_>],
     direction: Direction,
@@ -234,9 +235,9 @@ impl<'a> ExclusiveChunk<'a> {
     }
 }
 
-/// Subgraphs that are being read, by chunk and place. Reading one is a chain of misses. Each link is loaded
-/// while other subgraphs are read (software pipelining of prefetches: Chen, Ailamaki, Gibbons, Mowry,
-/// "Improving hash join performance through prefetching", section 5).
+/// Subgraphs that are being read, by chunk and index. Reading a subgraph is a chain of cache misses. Each
+/// link is loaded while other subgraphs are read (software pipelining of prefetches: Chen, Ailamaki, Gibbons,
+/// Mowry, "Improving hash join performance through prefetching", section 5).
 struct Reading<'a> {
     own: Vec<ExclusiveChunk<'a>>,
     direction: Direction,
@@ -283,8 +284,8 @@ impl Reading<'_> {
 }
 
 impl ChunkMeta {
-    /// Returns the subgraphs to read, and forgets that they were read. A last change at or before `bound`,
-    /// the earlier of the new timestamp and that of the chunk, makes no difference between the two.
+    /// Returns the subgraphs to read, and marks them as not read. `bound` is the earlier of the new timestamp
+    /// and the chunk's. A subgraph whose last change is at or before `bound` is the same at both timestamps.
     #[inline]
     fn stale(&mut self, chunk: &Chunk, page: Page<'_>, bound: Stamp) -> u64 {
         if !page.exists() {
@@ -311,7 +312,7 @@ impl ChunkMeta {
 }
 
 impl Chunk {
-    /// Returns the subgraphs that were settled since they were read.
+    /// Returns the subgraphs that were settled after the chunk read them.
     #[cold]
     fn resettled(&self, page: Page<'_>) -> u64 {
         let mut resettled = 0;
@@ -338,7 +339,8 @@ impl Chunk {
         self.lists[i].corrections.prefetch();
     }
 
-    /// Prefetches the data that a read with another main part will replace; the entry should be in the cache.
+    /// Prefetches the data that is replaced if the subgraph has another main part; its entry should be in the
+    /// cache.
     #[inline]
     fn prefetch_replaced(&self, i: usize) {
         self.lists[i].main.prefetch();
@@ -356,7 +358,8 @@ impl Chunk {
     ) -> Result<(), NotInMemory> {
         let lists = page.subgraph(i);
         let other = page.other_existence().and_then(|s| s.get(i));
-        // Before the versions: if a settling comes between, the next refresh reads the subgraph again.
+        // Before the versions are loaded: if a settling happens in between, the next refresh reads the
+        // subgraph again.
         self.settled[i] = [lists, other].map(|s| s.map_or(0, |s| s.stamp().settled()));
         let before = (self.lists[i].present, self.lists[i].edges);
         let mut own_mask = 0;
@@ -384,14 +387,14 @@ impl Chunk {
         }
     }
 
-    /// Keeps main part and corrections of a version. Returns the mask of existing vertices.
+    /// Stores main part and corrections of a version. Returns the mask of existing vertices.
     #[inline]
     pub(super) fn read_lists(&mut self, i: usize, read: Read<'_>, scratch: &mut Scratch) -> u64 {
         let main = read.version().main();
         scratch.entries += read.delta_len();
         self.folded &= !(1 << i);
-        // One call in each case: a common value would go through memory on its way to the chunk, and would
-        // wait for all earlier writes, also to lines that are still being loaded.
+        // Each case has its own call: a common value would go through memory. There it would wait for all
+        // earlier writes, also to lines that are still being loaded.
         let present = match Kind::of(read) {
             Kind::None => {
                 self.correct(i, main.neighbors.len(), Corrected::unchanged(main.present()), scratch)
@@ -420,7 +423,7 @@ impl Chunk {
         present
     }
 
-    /// Keeps the corrections of lists with `edges` edges. Returns the mask of existing vertices.
+    /// Stores the corrections of lists with `edges` edges. Returns the mask of existing vertices.
     #[inline(always)]
     pub(super) fn correct(&mut self, i: usize, edges: usize, corrected: Corrected, scratch: &Scratch) -> u64 {
         let Corrected { corrections, few, masks, present, counts } = corrected;

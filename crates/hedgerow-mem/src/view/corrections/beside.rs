@@ -1,15 +1,16 @@
-//! Lists of other labels beside those of a main part: lists that a view of several labels need not merge.
+//! Lists of other labels that extend the lists of a main part, so that a view of several labels need not
+//! merge them.
 
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId, simd};
 
 use crate::arena::Counted;
 
-/// Neighbours of 64 vertices, ascending for each.
+/// Neighbours of 64 vertices, ascending for each vertex.
 pub(in crate::view) struct Beside {
     offsets: [u32; SUBGRAPH_VERTICES + 1],
     lists: Counted<VertexId>,
-    /// The vertex of each neighbour, so that loops over all of them are the same as over other corrections.
-    /// For short lists a loop over the vertices takes longer.
+    /// The vertex of each neighbour, so that loops over all of them are the same as over other corrections. A
+    /// loop over the vertices would be slower if lists are short.
     from: Vec<LocalVertex>,
 }
 
@@ -21,7 +22,7 @@ impl Beside {
         let mut from = vec![LocalVertex(0); lists.len() + AT_ONCE];
         for (local, ends) in offsets.windows(2).enumerate() {
             let mut at = ends[0] as usize;
-            // Writes past the end of a list are overwritten by the next vertices, or cut off.
+            // Elements written past the end of a list are overwritten for the next vertices, or cut off.
             while at < ends[1] as usize
                 && let Some(some) = from.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<AT_ONCE>())
             {
@@ -40,7 +41,7 @@ impl Beside {
         self.lists.get(self.offsets[i] as usize..self.offsets[i + 1] as usize).unwrap_or(&[])
     }
 
-    /// Returns the begin of the neighbours of each vertex, and the end of the last.
+    /// Returns the index at which the neighbours of each vertex begin, and the end of the last ones.
     pub(in crate::view) fn offsets(&self) -> &[u32; SUBGRAPH_VERTICES + 1] {
         &self.offsets
     }
@@ -72,10 +73,10 @@ impl Beside {
         (0..SUBGRAPH_VERTICES).fold(0, |mask, local| mask | u64::from(has_some(local)) << local)
     }
 
-    /// Prefetches the place of the neighbours of a vertex.
+    /// Prefetches the offsets of the neighbours of a vertex.
     #[inline]
     pub(super) fn prefetch(&self, local: LocalVertex) {
-        // The address of the offset, even out of bounds: nothing is read.
+        // The address may be out of bounds: it is only prefetched, not read.
         simd::prefetch((&raw const self.offsets).cast::<u32>().wrapping_add(local.index()));
         simd::prefetch(&self.lists);
     }

@@ -93,7 +93,7 @@ impl Builder {
     }
 
     fn many(&self) -> Corrections {
-        // Patches hold at most 32 Ki changes, deltas some hundreds.
+        // Patches have at most 32 Ki changes, deltas some hundreds.
         debug_assert!(self.added.len().max(self.removed.len()) <= usize::from(u16::MAX));
         Corrections::IndexedPatch(Arc::new(IndexedPatch {
             added: SmallVec::from_slice(&self.added),
@@ -108,8 +108,8 @@ impl Builder {
     }
 }
 
-/// Returns the begin of the entries of each vertex, and the end of the last, given the vertex of each entry,
-/// ascending.
+/// Returns the index at which the entries of each vertex begin, and the end of the last ones. `sources` has
+/// the vertex of each entry, ascending.
 #[inline]
 fn starts(sources: &[LocalVertex]) -> [u16; SUBGRAPH_VERTICES + 1] {
     let mut starts = [0; SUBGRAPH_VERTICES + 1];

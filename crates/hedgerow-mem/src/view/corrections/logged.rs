@@ -1,20 +1,20 @@
-//! The entries of the log about an edge, taken off sorted entries.
+//! The delta entries about one edge, split off sorted entries.
 
 use hedgerow_core::{LocalVertex, VertexId};
 
 use crate::op::EdgeOp;
 
-/// The entries of the log about one edge, reduced to the first and the last one.
+/// The delta entries about one edge, reduced to the first and the last one.
 pub(in crate::view) struct Reduced {
     pub(in crate::view) local: LocalVertex,
     pub(in crate::view) dst: VertexId,
     pub(in crate::view) first: EdgeOp,
     pub(in crate::view) last: EdgeOp,
-    /// The place of the last entry.
+    /// The index of the last entry in the delta.
     pub(in crate::view) entry: usize,
 }
 
-/// Takes the entries about the first edge off the sorted entries. Returns them reduced, and the rest.
+/// Splits the entries about the first edge off the sorted entries. Returns them reduced, and the rest.
 #[inline]
 pub(super) fn first_edge(entries: &[u64]) -> Option<(Reduced, &[u64])> {
     let (&head, mut rest) = entries.split_first()?;

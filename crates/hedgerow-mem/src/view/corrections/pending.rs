@@ -1,4 +1,4 @@
-//! The input of corrections: lists, and the entries of a delta that they lack.
+//! The input of corrections: lists, and the delta entries that they lack.
 
 use std::ops::Range;
 
@@ -7,24 +7,24 @@ use hedgerow_core::{InterpolationHint, LocalVertex, VertexId};
 use crate::main_part::{Main, Offsets};
 use crate::version::{Read, Version};
 
-/// The lists of a subgraph, and the later entries of its delta. The lists are those of the main part, or a
-/// copy that a view made of main part and earlier entries.
+/// The lists of a subgraph, and the later entries of its delta. The lists are the main part's, or a copy that
+/// a view made of main part and earlier entries.
 #[derive(Clone)]
 pub(in crate::view) struct Pending<'a> {
     pub(super) version: &'a Version,
-    /// The places of the entries of the delta that the lists lack.
+    /// The indices of the delta entries that the lists lack.
     pub(super) entries: Range<usize>,
     lists: ListsUnder<'a>,
     pub(super) weighted: bool,
-    /// The vertices that exist as of the lists.
+    /// The vertices that exist in the state of the lists.
     pub(super) present: u64,
 }
 
-/// The lists that entries correct.
+/// The lists to which entries are applied.
 #[derive(Clone, Copy)]
 pub(in crate::view) enum ListsUnder<'a> {
     Main(&'a Main),
-    /// The lists of a copy in a view: their begins, and all of them.
+    /// The lists of a copy in a view: their offsets, and the lists one after another.
     Copy(&'a Offsets, &'a [VertexId]),
 }
 
@@ -59,7 +59,7 @@ impl<'a> Pending<'a> {
         }
     }
 
-    /// Returns the place of an edge in the lists. O(log degree).
+    /// Returns the index of an edge in the lists. O(log degree).
     pub(super) fn find(&self, local: LocalVertex, dst: VertexId) -> Option<usize> {
         let range = match self.lists {
             ListsUnder::Main(main) => main.range(local),
@@ -75,7 +75,7 @@ impl<'a> Pending<'a> {
 pub(in crate::view) enum Kind {
     /// No difference.
     None,
-    /// One entry of the delta of a version without weights, ranks and patch.
+    /// One delta entry, in a version without weights, ranks and patch.
     One,
     /// Any differences.
     More,

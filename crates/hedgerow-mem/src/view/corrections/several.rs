@@ -21,8 +21,8 @@ impl Corrected {
 
     /// Makes corrections of entries of a delta, for edges without ranks. O(n log n).
     ///
-    /// Only effective operations are logged. So the first entry about an edge tells whether the lists have
-    /// it. Nothing is looked up there except the place of a new weight.
+    /// Only effective operations are logged. So the first entry about an edge shows whether the lists have
+    /// it. Only the index of an edge with a new weight is looked up in the lists.
     pub(in crate::view) fn entries(pending: &Pending<'_>, scratch: &mut Scratch) -> Corrected {
         if (1..=small_patch::FEW).contains(&pending.entries.len())
             && !pending.weighted
@@ -43,7 +43,7 @@ impl Corrected {
 }
 
 /// Like [`Corrected::entries`], but for a few entries of edges without weights that all insert, or all
-/// remove: then their edges differ.
+/// remove. So no two are about one edge.
 #[inline]
 fn alike(pending: &Pending<'_>, few: &mut SmallPatch) -> Option<Corrected> {
     let (delta, n) = (pending.version.delta(), pending.entries.len());
@@ -68,9 +68,9 @@ fn alike(pending: &Pending<'_>, few: &mut SmallPatch) -> Option<Corrected> {
     Some(Corrected { corrections: Corrections::None, few: true, masks, present, counts })
 }
 
-/// Like [`Corrected::several`], but looks edges up, because the first entry about an edge does not tell
-/// whether the main part has it. So it is under a patch, and for edges with ranks, of which several may lead
-/// to one neighbour.
+/// Like [`Corrected::several`], but looks edges up, because the first entry about an edge does not show
+/// whether the main part has it. This is the case with a patch, and for edges with ranks, because several may
+/// lead to one neighbour.
 fn looked_up(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
     let weighted = version.main().weights().is_some();
     let Scratch { build, few, .. } = scratch;

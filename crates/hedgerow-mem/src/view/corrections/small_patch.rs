@@ -2,7 +2,7 @@
 
 use hedgerow_core::{LocalVertex, Neighbors, VertexId};
 
-/// The most added and removed neighbours together.
+/// The largest number of added and removed neighbours together.
 pub(super) const FEW: usize = 22;
 
 /// The same, rounded up to whole vectors of keys.
@@ -12,9 +12,9 @@ pub(super) const ROOM: usize = FEW.next_multiple_of(4);
 #[derive(Clone, Default)]
 #[repr(C, align(16))]
 pub(in crate::view) struct SmallPatch {
-    /// Added neighbours, then removed ones, each by source, then ascending.
+    /// Added neighbours, then removed ones; both in order of source and neighbour.
     to: [VertexId; FEW],
-    /// The source of each of `to`.
+    /// The source of each neighbour in `to`.
     from: [LocalVertex; FEW],
     added: u8,
     all: u8,
@@ -42,13 +42,13 @@ impl SmallPatch {
         true
     }
 
-    /// Sets the first of `edges`, which differ from one another: source times 2^32 plus neighbour. Either
-    /// `added` of them are added, or `removed` are removed. The others must be the largest number.
+    /// Sets the edges at the beginning of `edges`, all different: source times 2^32 plus neighbour. They are
+    /// `added` added edges, or `removed` removed ones. All other elements must be the largest number.
     #[inline]
     pub(super) fn sort(&mut self, edges: &[u64; ROOM], (added, removed): (usize, usize)) {
         let all = (added + removed).min(FEW);
         for &edge in &edges[..all] {
-            // Counts the smaller edges: no branch to predict.
+            // Counts the smaller edges, without a branch to predict.
             let before = |four: &[u64]| four.iter().map(|&other| usize::from(other < edge)).sum::<usize>();
             let at: usize = edges[..all.next_multiple_of(4)].chunks_exact(4).map(before).sum();
             self.from[at] = LocalVertex((edge >> 32) as u8);
@@ -76,7 +76,7 @@ impl SmallPatch {
     }
 }
 
-/// Returns the part of `to` whose source is `local`. O(a few).
+/// Returns the part of `to` whose source is `local`. O(length).
 #[inline]
 fn of<'a>((from, to): (&[LocalVertex], &'a [VertexId]), local: LocalVertex) -> &'a [VertexId] {
     let start = from.iter().filter(|&&source| source < local).count();

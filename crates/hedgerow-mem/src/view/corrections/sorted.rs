@@ -9,7 +9,7 @@ use super::small_patch::SmallPatch;
 use crate::op::EdgeOp;
 use crate::version::Version;
 
-/// Buffers, so that reading many subgraphs allocates only the results.
+/// Buffers that are reused, so that reading many subgraphs allocates only the results.
 #[derive(Default)]
 pub(in crate::view) struct Scratch {
     /// Edge entries by source, destination and order: 6 bits source, 32 destination, 24 position, 2
@@ -20,17 +20,17 @@ pub(in crate::view) struct Scratch {
     pub(super) build: Builder,
     /// The last few corrections that were read.
     pub(in crate::view) few: SmallPatch,
-    /// The number of entries of deltas that were read with it, and of patches that were copied.
+    /// The number of delta entries that were read with this scratch, and of entries of copied patches.
     pub(in crate::view) entries: usize,
 }
 
-/// Number of entries up to which each is compared with all others.
+/// Number of entries up to which sorting compares each with all others.
 const COMPARED: usize = 24;
-/// Number of entries from which on they are sorted by source first, and then within each source.
+/// Number of entries from which on entries are sorted by source first, and then within each source.
 const MANY: usize = 48;
 
 impl Scratch {
-    /// Calls `f` with the first `n` entries reduced to one for each edge, ascending. O(n log n).
+    /// Calls `f` with the first `n` entries reduced to one value for each edge, ascending. O(n log n).
     #[inline]
     pub(in crate::view) fn for_each_edge(&mut self, version: &Version, n: usize, mut f: impl FnMut(Reduced)) {
         self.sort(&Pending::of(version, n));
@@ -41,15 +41,15 @@ impl Scratch {
         }
     }
 
-    /// Sorts the marked entries among the first `n` by source and neighbour, if all `n` entries insert edges;
-    /// then each inserts another one. False if some entry does something else; then nothing is sorted.
+    /// Sorts the marked entries among the first `n` by source and neighbour, if all `n` entries insert edges
+    /// (which are then different). Otherwise sorts nothing and returns false.
     #[inline]
     pub(in crate::view) fn sort_inserted(&mut self, version: &Version, n: usize, marks: &[u64]) -> bool {
         let delta = version.delta();
         self.logged.clear();
         self.logged.resize(n, 0);
         let (mut taken, mut all_insert) = (0, true);
-        // Every entry is written, and only marked ones are kept: no branch to predict.
+        // Writes every entry, and advances only for marked ones: no branch to predict.
         for i in 0..n {
             let (local, op) = delta.source(i);
             all_insert &= op == EdgeOp::Insert;
@@ -100,7 +100,8 @@ impl Scratch {
         }
     }
 
-    /// Counts the smaller entries of each entry, which differ from one another: no branch to predict.
+    /// Sorts a few entries, all different: counts the smaller ones of each entry, without a branch to
+    /// predict.
     fn sort_few(&mut self) {
         self.sorted.clear();
         self.sorted.resize(self.logged.len(), 0);

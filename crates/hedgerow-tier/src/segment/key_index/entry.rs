@@ -7,15 +7,16 @@ use hedgerow_io::checksum::Checksum;
 
 use crate::bytes::{Bytes, Fault};
 
-/// The bytes of an entry of a number, and of the head of any entry.
+/// The length of the entry of a number, and of the head of any entry.
 pub(super) const LEAST_BYTES: usize = 14;
-/// The form of a number, which follows from its hash.
+/// The form of a number, which is computed from its hash.
 pub(super) const NUMBER: u8 = 0;
 /// The form of a text of at most 255 bytes: its length in a byte, then the text.
 const SHORT: u8 = 1;
 /// The form of a longer text: four bytes of length, then the text.
 const LONG: u8 = 2;
-/// The addend of a kind to a number, so that equal numbers of two kinds have different hashes.
+/// A numeric key is hashed after adding this constant times the number of its kind. So equal numbers of two
+/// kinds have different hashes.
 const KIND_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The content of an entry.
@@ -24,7 +25,7 @@ pub(in crate::segment) struct Entry<'a> {
     pub(super) hash: u64,
     pub(super) id: VertexId,
     pub(super) kind: KindId,
-    /// The text; `None` for a number: no two numbers of one kind have the same hash.
+    /// The text; `None` for a number, because two numbers of one kind always have different hashes.
     pub(super) text: Option<&'a str>,
 }
 
@@ -35,8 +36,8 @@ pub(super) fn hash_of(store: StoreId, key: VertexKeyRef<'_>) -> u64 {
         VertexKeyRef::U64(n) | VertexKeyRef::KindU64(_, n) => {
             mix(n.wrapping_add(u64::from(kind.0).wrapping_mul(KIND_STEP)))
         }
-        // The hash covers the identity of the store, which is random: a client that chooses keys does not
-        // choose hashes.
+        // The hash covers the identity of the store, which is random. So a client that chooses keys cannot
+        // choose their hashes.
         VertexKeyRef::Str(text) | VertexKeyRef::KindStr(_, text) => {
             let mut sum = Checksum::new();
             sum.update(&store.0);
@@ -63,7 +64,7 @@ pub(super) fn text_of(key: VertexKeyRef<'_>) -> Option<&str> {
 }
 
 impl<'a> Entry<'a> {
-    /// True if this is the entry of `key`, which has this hash.
+    /// True if this is the entry of `key`, whose hash is `hash`.
     pub(super) fn is_of(&self, hash: u64, key: VertexKeyRef<'_>) -> bool {
         self.hash == hash && self.kind == key.kind() && self.text == text_of(key)
     }

@@ -1,9 +1,9 @@
 //! The key index of a segment: its keys in the order of a hash, each with the vertex that it names. So a read
 //! of one block finds the vertex of a key. The layout is drawn in `docs/format/segment.md`.
 //!
-//! An entry holds all bytes of its key, so a look-up compares keys and not hashes alone. An entry for a
-//! vertex is valid as long as no newer segment has an image of the vertex's subgraph. Masks list the
-//! subgraphs with an image in this segment.
+//! An entry has all bytes of its key, so a look-up compares keys, not only hashes. An entry is valid while no
+//! newer segment has an image of its vertex's subgraph. Masks list the subgraphs with an image in this
+//! segment.
 
 mod entry;
 mod search;
@@ -27,10 +27,10 @@ use crate::id::PAGE_SUBGRAPHS;
 
 /// The bit for a key index among the incompatible features in the header of a segment.
 pub(super) const FEATURE: u32 = 1;
-/// The bound of a payload: a block ends before the entry that would exceed it. With its checksum a block is 4
-/// KiB long.
+/// The bound of a payload: a block ends before the entry that would exceed it. With its checksum a block has
+/// at most 4 KiB, unless a text or the entries of one hash are longer.
 const FULL_PAYLOAD: usize = 4096 - CHECKSUM_BYTES;
-/// The length of the checksum behind a block, and behind the head.
+/// The length of the checksum behind each block, and behind the head.
 const CHECKSUM_BYTES: usize = 8;
 /// The number of bytes of the head before masks and blocks.
 const HEAD_BYTES: usize = 16;
@@ -38,7 +38,7 @@ const HEAD_BYTES: usize = 16;
 /// A block of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct IndexBlock {
-    /// The hash of its first entry; greater than that of the last entry of the block before.
+    /// The hash of its first entry; greater than the hash of the last entry in the block before.
     first: u64,
     /// The position in the file.
     position: u64,
@@ -48,7 +48,7 @@ struct IndexBlock {
 /// each page of 4,096 vertices.
 #[derive(Debug)]
 pub(super) struct KeyIndex {
-    /// The pages of the default label, with masks of the subgraphs with an image in the segment.
+    /// The pages of the default label, each with the mask of its subgraphs that have an image in the segment.
     masks: Vec<(u32, u64)>,
     blocks: Vec<IndexBlock>,
     /// The end of the last block, where the head begins.
@@ -117,7 +117,7 @@ impl KeyIndex {
         found.ok().and_then(|at| self.masks.get(at)).is_some_and(|&(_, mask)| mask >> place & 1 == 1)
     }
 
-    /// Returns the bytes of memory that it takes.
+    /// Returns the head's bytes of memory.
     pub(super) fn memory_bytes(&self) -> usize {
         self.masks.capacity() * size_of::<(u32, u64)>() + self.blocks.capacity() * size_of::<IndexBlock>()
     }

@@ -11,7 +11,7 @@ use crate::segment::block::index_checksum;
 use crate::segment::source::Source;
 
 impl KeyIndex {
-    /// Returns the vertex that the key names in this segment. Reads one block, and none if no block can have
+    /// Returns the vertex that the key names in this segment. Reads one block, or none if no block can have
     /// the key.
     pub(in crate::segment) fn find(
         &self,
@@ -46,7 +46,7 @@ impl KeyIndex {
         (0..self.blocks.len()).try_for_each(|number| self.read_block(source, number, &mut f))
     }
 
-    /// Reads and verifies a block, whose entries must ascend and lie before the next block.
+    /// Reads and verifies a block, whose entries must ascend and precede those of the next block.
     pub(super) fn read_block(
         &self,
         source: &Source,

@@ -21,8 +21,8 @@ impl PagedSegment {
         KeyIndex::open(self.source(), self.footer(), self.pages())
     }
 
-    /// Compares the index with the keys of all images, without keeping either: the fingerprints of all
-    /// bindings must have the same sum. The fingerprints are keyed with random numbers of the process, so
+    /// Compares the index with the keys of all images, without storing either: the sums of the fingerprints
+    /// of all bindings must be equal. The fingerprints are keyed with random numbers of the process, so
     /// different bindings have the same sum with a probability of 2^-128.
     pub(in crate::segment) fn verify_keys(&self, index: &KeyIndex, store: StoreId) -> Result<(), TierError> {
         let head = self.footer().key_head.unwrap_or(0);
@@ -61,7 +61,8 @@ fn fingerprint(key: &RandomState, binding: Binding) -> u128 {
     half(0) << 64 | half(1)
 }
 
-/// True if the hash of a text is that of its bytes; always true for a number, which is defined by its hash.
+/// True if the entry of a text has the hash of the text. Always true for a number, which is computed from its
+/// hash.
 fn has_its_hash(store: StoreId, entry: &Entry<'_>) -> bool {
     entry.text.is_none_or(|text| hash_of(store, entry.kind.key(text)) == entry.hash)
 }

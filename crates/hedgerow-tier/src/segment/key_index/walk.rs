@@ -1,5 +1,5 @@
-//! A walk through the key indexes of several segments, key by key: a look-up of each key would read a block
-//! for each.
+//! A walk through the key indexes of several segments, key by key. Looking up each key would read a block per
+//! key and segment.
 
 use std::vec::IntoIter;
 
@@ -11,7 +11,7 @@ use super::entry::{Entry, hash_of, text_of};
 use crate::TierError;
 use crate::segment::source::Source;
 
-/// A key in the form of key indexes: equal for equal keys of one store.
+/// A key in the form that key indexes use. Equal keys of one store have equal forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IndexedKey<'a> {
     hash: u64,
@@ -41,26 +41,26 @@ impl Told {
         Told { hash: entry.hash, kind: entry.kind, text: entry.text.map(Box::from), id: entry.id, by }
     }
 
-    /// Returns the key, which is unique among those with one hash.
+    /// Returns the kind and the text, which identify a key among the keys with one hash.
     fn key(&self) -> (KindId, Option<&str>) {
         (self.kind, self.text.as_deref())
     }
 }
 
-/// A place in the index of one segment.
+/// A position in the index of one segment.
 struct Cursor<'s> {
     index: &'s KeyIndex,
     source: &'s Source,
     by: usize,
     /// The number of the next block.
     next: usize,
-    /// The rest of the block before.
+    /// The remaining entries of the current block.
     entries: IntoIter<Told>,
 }
 
 impl Cursor<'_> {
-    /// Returns the hash of the next entry; `None` behind the last. Reads the next block after the last entry
-    /// of the one before.
+    /// Returns the hash of the next entry; `None` at the end. If the current block has no more entries, reads
+    /// the next block.
     fn hash(&mut self) -> Result<Option<u64>, TierError> {
         while self.entries.as_slice().is_empty() && self.next < self.index.blocks.len() {
             let (mut entries, by) = (Vec::new(), self.by);
@@ -70,7 +70,7 @@ impl Cursor<'_> {
         Ok(self.entries.as_slice().first().map(|entry| entry.hash))
     }
 
-    /// Moves the entries with this hash, all of which are in one block, to `to`.
+    /// Moves the entries with this hash to `to`. They are all in one block.
     fn take(&mut self, hash: u64, to: &mut Vec<Told>) {
         let same = self.entries.as_slice().iter().take_while(|entry| entry.hash == hash).count();
         to.extend(self.entries.by_ref().take(same));
@@ -78,8 +78,8 @@ impl Cursor<'_> {
 }
 
 /// Calls `f` with each key that one of the indexes has, and with the vertex that it names in each index.
-/// Skips a key that one index has twice. Reads each block of each index once; holds one block of each index
-/// in memory. A segment without an index gives `None` for each key.
+/// Skips a key that one index has twice. Reads each block of each index once, with one block of each index in
+/// memory. For a segment without an index the vertex is `None`.
 pub(in crate::segment) fn walk(
     indexes: &[Option<(&KeyIndex, &Source)>],
     mut f: impl FnMut(IndexedKey<'_>, &[Option<VertexId>]),

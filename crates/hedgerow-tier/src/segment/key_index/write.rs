@@ -18,17 +18,18 @@ use crate::temporary::TemporaryDirectory;
 
 /// The bytes of the keys of one image, without texts.
 const IMAGE_BYTES: usize = SUBGRAPH_VERTICES * size_of::<Gathered>();
-/// The place of a text in the entry of a number.
+/// The value of `text` in the entry of a number.
 const NO_TEXT: u64 = u64::MAX;
 
-/// The keys of the images so far: 32 bytes for each, and texts. Beyond a bound they go into sorted files.
+/// The keys of the images so far: 32 bytes for each key, and the texts. Keys beyond a bound are written to
+/// sorted files.
 #[derive(Debug)]
 pub(in crate::segment) struct KeyEntries {
     entries: Vec<Gathered>,
     texts: String,
-    /// The masks, by page, of the subgraphs with an image.
+    /// The masks of the subgraphs with an image, by page.
     masks: Vec<(u32, u64)>,
-    /// The most bytes of gathered keys, and the sorter of those beyond.
+    /// The most bytes of gathered keys, and the sorter for further keys.
     most: usize,
     sorter: Sorter,
 }
@@ -36,7 +37,7 @@ pub(in crate::segment) struct KeyEntries {
 #[derive(Clone, Copy, Debug)]
 struct Gathered {
     hash: u64,
-    /// The place where the text begins.
+    /// The position where the text begins.
     text: u64,
     id: VertexId,
     /// The length of the text.
@@ -45,15 +46,15 @@ struct Gathered {
 }
 
 impl KeyEntries {
-    /// Makes an empty list, which keeps all keys in memory, for the segment `file_id` in `fs`.
+    /// Makes an empty list for the segment `file_id` in `fs`. It keeps all keys in memory.
     pub(in crate::segment) fn new(fs: Arc<dyn Vfs>, file_id: FileId) -> KeyEntries {
         let directory = TemporaryDirectory::new(fs, temporary_stem(file_id));
         let (entries, texts, masks) = (Vec::new(), String::new(), Vec::new());
         KeyEntries { entries, texts, masks, most: usize::MAX, sorter: Sorter::new(&directory, 0) }
     }
 
-    /// Bounds the memory of keys to `bytes`: half of it holds keys, in lists that may be twice as long as
-    /// their content, half the blocks of sorted files that are merged.
+    /// Bounds the memory of keys to `bytes`. Half of it is for keys, in lists whose capacity may be twice
+    /// their length, and half for the blocks of sorted files that are merged.
     pub(in crate::segment) fn keep_within(&mut self, bytes: usize) {
         self.most = bytes / 4;
         self.sorter.set_memory(bytes / 2);
@@ -62,7 +63,7 @@ impl KeyEntries {
     /// Adds the keys of an image of the default label.
     ///
     /// # Errors
-    /// Those of writing a sorted file.
+    /// The errors of writing a sorted file.
     pub(in crate::segment) fn add(&mut self, store: StoreId, image: &ImageRef<'_>) -> Result<(), TierError> {
         let ImageId { subgraph, .. } = image.id;
         let (page, bit) = (subgraph.0 / PAGE_SUBGRAPHS, 1 << (subgraph.0 % PAGE_SUBGRAPHS));
@@ -124,7 +125,7 @@ impl KeyEntries {
     /// Writes blocks and head. Returns the position of the head.
     ///
     /// # Errors
-    /// Those of writing the segment, and of writing and reading sorted files.
+    /// The errors of writing the segment, and of writing and reading sorted files.
     pub(in crate::segment) fn finish(mut self, sink: &mut Sink) -> Result<u64, TierError> {
         let mut index = IndexBlocks::default();
         if self.sorter.is_in_memory() {
@@ -156,18 +157,18 @@ impl Gathered {
 /// A writer of blocks from entries.
 #[derive(Default)]
 struct IndexBlocks {
-    /// The payload of the block that is not full.
+    /// The payload of the block that is being filled.
     payload: Vec<u8>,
-    /// The hashes of its first and its last entry.
+    /// The hashes of the first and the last entry of that block.
     first: u64,
     last: u64,
     entries: u64,
-    /// The full blocks: the hash of the first entry, and the length.
+    /// The full blocks: for each the hash of its first entry, and its length.
     blocks: Vec<(u64, u32)>,
 }
 
 impl IndexBlocks {
-    /// Adds an entry of `len` bytes, whose hash is not below the last one.
+    /// Adds an entry of `len` bytes, whose hash is not below that of the last entry.
     fn put(
         &mut self,
         hash: u64,

@@ -12,15 +12,15 @@ use super::take::{ComposeError, Source};
 use crate::table::SubgraphPage;
 use crate::version::{Read, Version};
 
-/// The distance in subgraphs between two links. None under the model checker, where steps that only load
-/// would be more walks.
+/// The distance in subgraphs between two links. Zero under the model checker, where prefetches would only add
+/// walks.
 const APART: usize = if cfg!(feature = "loom") { 0 } else { 8 };
-/// The distance in versions between later links.
+/// The distance in versions between the later links of the chain.
 const VERSIONS_APART: usize = if cfg!(feature = "loom") { 0 } else { 2 };
-/// Lines of a column or a list to prefetch; the processor prefetches the rest.
+/// The number of cache lines of a column or list to prefetch; the processor prefetches the rest.
 const LINES: usize = 8;
 
-/// A version to read: the place of its subgraph in the chunk, that of its source, and itself.
+/// A version to read, after the index of its subgraph in the chunk and the index of its source.
 pub(super) type Chosen = (usize, usize, Arc<Version>);
 
 /// Finds the versions of the subgraphs of a chunk that may have edges, by subgraph and source. Sets which
@@ -60,15 +60,15 @@ pub(super) fn find_versions(
     Ok(())
 }
 
-/// True if there may be an edge. It is certain if the main part is alone, or cannot have lost all of its
-/// edges.
+/// True if there may be an edge. It is certain if there is only a main part, or if the main part cannot have
+/// lost all of its edges.
 fn has_edges(read: Read<'_>) -> bool {
     let (version, n) = (read.version(), read.delta_len());
     let lost = if version.patch.is_none() { n } else { usize::MAX };
     version.main().edges().len() > lost || read.edge_entries() > 0
 }
 
-/// Prefetches the data of the versions behind that at `at`, one link of the chain for each.
+/// Prefetches the data of the versions behind index `at`, one link of the chain for each version.
 #[inline]
 pub(super) fn prefetch(found: &[Chosen], at: usize, sources: &[Source<'_>]) {
     if cfg!(feature = "loom") {
@@ -103,7 +103,7 @@ pub(super) fn prefetch(found: &[Chosen], at: usize, sources: &[Source<'_>]) {
 }
 
 impl Version {
-    /// Prefetches the places of columns, and of the properties of the delta.
+    /// Prefetches the addresses of columns, and of the properties of the delta.
     #[inline]
     fn prefetch_extras(&self) {
         self.main.neighbors.prefetch();

@@ -9,7 +9,7 @@ use crate::op::{EdgeOp, Entries};
 use crate::version::Read;
 use crate::view::corrections::Scratch;
 
-/// Neighbours that are added to the lists of 64 vertices, by vertex, each ascending.
+/// Neighbours that are added to the lists of 64 vertices: by vertex, and ascending for each vertex.
 pub(super) struct Added {
     offsets: [u32; SUBGRAPH_VERTICES + 1],
     from: Vec<LocalVertex>,
@@ -59,8 +59,8 @@ impl Added {
 }
 
 impl Take<'_> {
-    /// Updates the marks of edges of the main part that patch and delta replace or remove. Adds the taken
-    /// edges that the main part lacks. O(changes log changes).
+    /// Clears the marks of main part edges that patch and delta replace or remove. Adds the taken edges that
+    /// the main part lacks. O(changes log changes).
     pub(super) fn change(
         &self,
         id: SubgraphId,
@@ -84,7 +84,7 @@ impl Take<'_> {
             added.from.extend(scratch.inserted().map(|(local, _)| local));
             added.to.extend(scratch.inserted().map(|(_, v)| v));
         } else if version.is_simple() {
-            // The first entry about an edge tells whether the main part has it.
+            // The first entry about an edge shows whether the main part has it.
             scratch.for_each_edge(version, n, |edge| {
                 let row = || ItemRef { dst: edge.dst, rank: 0, weight: 1.0, row: delta.row(edge.entry) };
                 let exists = edge.last != EdgeOp::Remove;
@@ -110,8 +110,8 @@ impl Take<'_> {
         added.finish();
     }
 
-    /// Marks the taken edges' entries in a delta without ranks and weights. Returns false if tests of words
-    /// cannot decide.
+    /// Marks the taken edges' entries in a delta without ranks and weights. Returns false if the words of
+    /// entries are not enough for the tests.
     fn mark_entries(&self, read: Read<'_>, added: &mut Added) -> bool {
         let (n, Added { marks, words, .. }) = (read.delta_len(), added);
         marks.clear();

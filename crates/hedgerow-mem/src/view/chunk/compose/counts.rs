@@ -7,11 +7,11 @@ use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use super::super::{CHUNK_SUBGRAPHS, Chunk};
 use crate::view::corrections::{Beside, Corrections, Masks, SmallPatch};
 
-/// Number of entries that one test without a branch covers: it finds whether one of them may be a loop.
+/// Number of entries that one test without a branch covers. The test finds whether one of them may be a loop.
 const AT_ONCE: usize = 64;
 
 impl Chunk {
-    /// Adds lists beside those of a subgraph that has no corrections.
+    /// Adds the lists of other labels as corrections to a subgraph without corrections.
     pub(super) fn set_beside(&mut self, i: usize, beside: Beside) {
         let masks = Masks { touched: beside.mask(), reduced: 0 };
         let edges = beside.len();
@@ -19,7 +19,7 @@ impl Chunk {
     }
 
     /// Adds a few neighbours to the lists of a subgraph that has no corrections, by ascending source. False
-    /// if there are more than a few.
+    /// if they are too many for a small patch.
     pub(super) fn set_few(
         &mut self,
         i: usize,
@@ -50,8 +50,8 @@ impl Chunk {
         self.vertices = self.vertices + present.count_ones() as usize - before.count_ones() as usize;
     }
 
-    /// Copies which vertices exist from a chunk of the same subgraphs. O(64), and a copy of a chunk that is
-    /// shared.
+    /// Copies from `of`, a chunk of the same subgraphs, which vertices exist. O(64), and a copy of a chunk
+    /// that is shared.
     pub fn take_existence(chunk: &mut Arc<Chunk>, of: &Chunk) {
         if of.vertices > 0 {
             let chunk = Arc::make_mut(chunk);
@@ -59,13 +59,13 @@ impl Chunk {
         }
     }
 
-    /// Returns how many vertices exist, and how many entries the lists have.
+    /// Returns the number of existing vertices, and the number of entries in the lists.
     pub(in crate::view) fn counts(&self) -> (usize, u64) {
         (self.vertices, self.edges)
     }
 
-    /// Returns how many entries of a subgraph name their own vertex. O(entries). It skips 64 entries at a
-    /// time if none of them names a vertex of the subgraph.
+    /// Returns how many entries in the lists of a subgraph are self-loops. O(entries). It skips 64 entries at
+    /// a time if none of them names a vertex of the subgraph.
     pub(super) fn loops(&self, i: usize, id: SubgraphId) -> u64 {
         let lists = &self.lists[i];
         if lists.edges == 0 {
@@ -98,13 +98,13 @@ impl Chunk {
     }
 }
 
-/// Returns how many entries of the lists of the subgraph `id` name their own vertex.
+/// Returns how many entries of the lists of the subgraph `id` are self-loops.
 fn loops_of(offsets: &[u32; SUBGRAPH_VERTICES + 1], lists: &[VertexId], id: SubgraphId) -> u64 {
     let first = id.vertex(LocalVertex(0));
     let is_near = |v: VertexId| v.0.wrapping_sub(first.0) < SUBGRAPH_VERTICES as u32;
     let mut loops = 0;
     for (part, entries) in lists.chunks(AT_ONCE).enumerate() {
-        // No branch for each entry, so that the compiler vectorizes the loop.
+        // Has no branch per entry, so that the compiler vectorizes the loop.
         if !entries.iter().fold(false, |any, &v| any | is_near(v)) {
             continue;
         }

@@ -14,11 +14,11 @@ use crate::view::corrections::Scratch;
 /// The lists of a source.
 pub(super) struct Gathered {
     offsets: [u32; SUBGRAPH_VERTICES + 1],
-    /// True if the lists are those of the main part, which are not copied.
+    /// True if the lists are all lists of the main part, which are not copied.
     whole: bool,
     lists: Vec<VertexId>,
     weights: Vec<f64>,
-    /// The additions of patch and delta, in a view without weights. With weights they are among the lists.
+    /// The edges that patch and delta add, in a view without weights. With weights the lists include them.
     pub(super) added: Added,
 }
 
@@ -59,12 +59,12 @@ impl Gathered {
         Part { offsets: &self.offsets, lists: &self.lists, weights: &self.weights }
     }
 
-    /// Returns the array of the main part, if the lists are those.
+    /// Returns the array of the main part, if the lists are its lists.
     pub(super) fn shared<'a>(&self, version: &'a Version) -> Option<&'a Counted<VertexId>> {
         self.whole.then(|| &version.main().neighbors)
     }
 
-    /// Gathers the neighbours of the subgraph at `i` of a chunk that `wanted` accepts.
+    /// Gathers the neighbours in the lists of the chunk's subgraph `i` that `wanted` accepts.
     pub(super) fn resolve(
         &mut self,
         chunk: &Chunk,
@@ -94,15 +94,14 @@ impl Gathered {
 }
 
 impl Take<'_> {
-    /// True if an edge of the list of `at` is taken. It tests the properties that this copy of the edge
-    /// keeps.
+    /// True if an edge of the list of `at` is taken. The tests read the properties of this copy of the edge.
     pub fn takes(&self, at: VertexId, item: &ItemRef<'_>) -> bool {
         let ranked = self.ranks.is_none_or(|(first, last)| (first..=last).contains(&item.rank));
         let first = !self.first_copies || at <= item.dst;
         ranked && first && self.tests.iter().all(|test| test.passes(item.weight, item.row))
     }
 
-    /// Returns the weight of an edge, if it has a number for it.
+    /// Returns the weight of an edge, if its source for the weight is a number.
     pub fn weight_of(&self, item: &ItemRef<'_>) -> Option<f64> {
         match self.weight {
             EdgeWeight::Stored => Some(item.weight),
@@ -143,7 +142,7 @@ impl Take<'_> {
     }
 }
 
-/// Clears the marks of edges that do not pass.
+/// Clears the marks of edges that `passes` rejects.
 fn keep(marks: &mut [u64], passes: impl Fn(usize) -> bool) {
     for (at, mark) in marks.iter_mut().enumerate() {
         *mark = (0..64)
@@ -156,7 +155,7 @@ pub(super) struct Gatherer {
     t: Timestamp,
     weighted: bool,
     pub(super) scratch: Scratch,
-    /// Buffer for the lists of one subgraph, to apply its corrections.
+    /// A buffer for one subgraph, in which corrections are applied to its lists.
     resolved: Box<Chunk>,
     marks: Vec<u64>,
 }
@@ -166,7 +165,7 @@ impl Gatherer {
         Gatherer { t, weighted, scratch: Scratch::default(), resolved: Box::default(), marks: Vec::new() }
     }
 
-    /// Gathers the taken edges of a source, whose place is `at`, in the subgraph `id`.
+    /// Gathers the taken edges of the source with index `at`, in the subgraph `id`.
     pub(super) fn gather(
         &mut self,
         id: SubgraphId,
@@ -198,7 +197,7 @@ impl Gatherer {
         self.gather_pieces(id, at, take, read, gathered)
     }
 
-    /// Gathers from a version that is its main part: tests go over whole columns.
+    /// Gathers from a version without delta and patch. The tests on edges are evaluated on whole columns.
     fn gather_settled(
         &mut self,
         id: SubgraphId,
@@ -236,8 +235,8 @@ impl Gatherer {
         Ok(())
     }
 
-    /// Gathers from any version, with weights. Tests go over whole columns of its main part, and over later
-    /// changes edge by edge.
+    /// Gathers from any version, with weights. Tests are evaluated on whole columns of its main part, and
+    /// edge by edge on later changes.
     fn gather_pieces(
         &mut self,
         id: SubgraphId,

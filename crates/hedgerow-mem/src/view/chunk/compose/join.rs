@@ -13,8 +13,8 @@ use crate::arena::Counted;
 
 impl Composer<'_> {
     /// Fills an empty chunk, whose first subgraph is `first`, with the edges of two others in both
-    /// directions: those of `one`, and those of `other` but its self-loops, which `one` has too. The vertices
-    /// are those of `one`. O(edges).
+    /// directions. These are all edges of `one`, and the edges of `other` without self-loops, because `one`
+    /// also has the self-loops. The vertices are the vertices of `one`. O(edges).
     ///
     /// # Errors
     /// [`ComposeError::TooManyEdges`].

@@ -4,7 +4,7 @@ use hedgerow_core::{SUBGRAPH_VERTICES, VertexId};
 
 use super::take::{ComposeError, Part};
 
-/// A merger of lists, with buffers that it keeps.
+/// A merger of lists, with reusable buffers.
 pub(super) struct Merger {
     weighted: bool,
     offsets: [u32; SUBGRAPH_VERTICES + 1],
@@ -19,7 +19,7 @@ impl Merger {
         Merger { weighted, offsets, lists: Vec::new(), weights: Vec::new(), pairs: Vec::new() }
     }
 
-    /// Merges the lists of all parts into one, ascending; a single part is returned unchanged. O(entries),
+    /// Merges the lists of all sources into one, ascending; a single part is returned unchanged. O(entries),
     /// and O(entries log parts) for more than two.
     pub(super) fn merge<'a>(&'a mut self, parts: &[Part<'a>]) -> Result<Part<'a>, ComposeError> {
         if let [part] = parts {
@@ -53,7 +53,7 @@ impl Merger {
             let weights = weights.iter().copied().chain(std::iter::repeat(1.0));
             self.pairs.extend(list.iter().copied().zip(weights));
         }
-        // A stable sort, which is quick on ascending runs: the lists of the sources.
+        // A stable sort, which is fast on ascending runs: here the lists of the sources.
         if parts.len() > 1 {
             self.pairs.sort_by_key(|pair| pair.0);
         }
@@ -62,8 +62,8 @@ impl Merger {
     }
 }
 
-/// Writes the neighbours of a vertex in all parts, ascending, to the beginning of `lists`. Returns how many
-/// there are.
+/// Writes the neighbours of a vertex in all parts, ascending, to the beginning of `lists`. Returns their
+/// number.
 #[inline]
 fn merge_plain(parts: &[Part<'_>], local: usize, lists: &mut [VertexId]) -> usize {
     match parts {
@@ -83,8 +83,8 @@ fn merge_plain(parts: &[Part<'_>], local: usize, lists: &mut [VertexId]) -> usiz
     }
 }
 
-/// Like [`merge_plain`], but for two parts. No branch depends on which of them comes next, because it cannot
-/// be predicted.
+/// Like [`merge_plain`], but for two parts. No branch depends on the part with the smaller neighbour, because
+/// such a branch cannot be predicted.
 #[inline]
 fn merge_two(one: Part<'_>, other: Part<'_>, local: usize, lists: &mut [VertexId]) -> usize {
     let (a, b) = (one.of(local).0, other.of(local).0);
@@ -105,8 +105,8 @@ fn merge_two(one: Part<'_>, other: Part<'_>, local: usize, lists: &mut [VertexId
     a.len() + b.len()
 }
 
-/// Copies `len` entries from `at` on. Most lists are short: so it copies whole vectors without a call, and
-/// more than `len` entries if there is room.
+/// Copies `len` entries from `at` on. Because most lists are short, it copies whole vectors without a call.
+/// If there is room, it writes more than `len` entries.
 #[inline]
 fn copy_list(lists: &[VertexId], at: usize, len: usize, to: &mut [VertexId]) {
     const AT_ONCE: usize = 8;

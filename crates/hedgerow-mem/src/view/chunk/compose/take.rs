@@ -5,12 +5,12 @@ use hedgerow_core::{Direction, EdgeTest, PropertyId, SUBGRAPH_VERTICES, VertexId
 use crate::table::SubgraphPage;
 use crate::version::NotInMemory;
 
-/// The edges of one label in one direction, of the subgraphs of a chunk.
+/// The edges of one label in one direction, in the subgraphs of a chunk.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
-    /// The lists.
+    /// The subgraphs with the lists.
     pub lists: &'a SubgraphPage,
-    /// The direction in which they are read.
+    /// The direction in which the edges are read.
     pub direction: Direction,
     /// The choice of their edges.
     pub take: Take<'a>,
@@ -19,12 +19,11 @@ pub struct Source<'a> {
 /// The choice of edges of a label, and of their weights.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Take<'a> {
-    /// The first and the last rank; all ranks if absent.
+    /// The first and the last rank; all ranks if `None`.
     pub ranks: Option<(u64, u64)>,
-    /// Tests that an edge must all pass. The copies that are read must keep the properties that the tests
-    /// read.
+    /// Tests that an edge must all pass. The edge copies in this direction must store the tested properties.
     pub tests: &'a [EdgeTest],
-    /// True if only the copies at the smaller end of an edge are taken.
+    /// True if only the edge copy at the smaller of both ends is taken.
     pub first_copies: bool,
     /// The weight of an edge, in a view with weights.
     pub weight: EdgeWeight,
@@ -36,7 +35,7 @@ pub enum EdgeWeight {
     /// The stored weight; 1 in a label without weights.
     #[default]
     Stored,
-    /// The number in a property, or else the given one. An edge without both is an
+    /// The number in a property, or the given default. An edge without both is an
     /// [error](ComposeError::NoWeight).
     Property(Option<PropertyId>, Option<f64>),
 }
@@ -53,14 +52,14 @@ impl Take<'_> {
 pub enum ComposeError {
     /// A subgraph is not in memory.
     NotInMemory,
-    /// The lists of 64 vertices together have more entries than a view counts.
+    /// The lists of 64 vertices together have more entries than a view can count.
     TooManyEdges,
-    /// The edge between these vertices, of the source at this place, has no number for its weight.
+    /// The edge between these vertices, in the source with this index, has no number for its weight.
     NoWeight(VertexId, VertexId, usize),
 }
 
 impl ComposeError {
-    /// Returns the place of the source of an edge without a weight; `usize::MAX` for other errors.
+    /// Returns the index of the source of an edge without a weight; `usize::MAX` for other errors.
     pub fn source(self) -> usize {
         if let ComposeError::NoWeight(.., source) = self { source } else { usize::MAX }
     }
@@ -77,7 +76,7 @@ impl From<NotInMemory> for ComposeError {
 pub(super) struct Part<'a> {
     pub(super) offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
     pub(super) lists: &'a [VertexId],
-    /// Parallel to the lists; empty if all weigh 1.
+    /// Parallel to the lists; empty if all weights are 1.
     pub(super) weights: &'a [f64],
 }
 
