@@ -85,6 +85,7 @@ def test_the_example_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     blocks = (ROOT / "README.md").read_text().split("```python\n")[1:]
     assert len(blocks) == 1
+    assert f"```python\n{blocks[0].split('```')[0]}```\n" in (ROOT / "docs/README.md").read_text()
     scope: dict[str, object] = {}
     exec(compile(blocks[0].split("```\n")[0], "README.md", "exec"), scope)  # noqa: S102
     assert scope["db"].closed
