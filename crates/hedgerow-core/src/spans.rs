@@ -84,8 +84,9 @@ impl Spans {
     /// Stores pages that the caller does not need any more, joined to adjacent spans. Cost: passes over the
     /// slots.
     ///
-    /// # Errors The span does not fit: the pages belong to the caller, with the adjacent spans that were
-    /// joined to them.
+    /// # Errors
+    /// The span does not fit: the pages belong to the caller, with the adjacent spans that were joined to
+    /// them.
     pub fn put(&self, span: Span) -> Result<(), Span> {
         let before = self.pages.fetch_add(span.pages, Ordering::Relaxed);
         let has_room = before.checked_add(span.pages).is_some_and(|sum| sum <= self.most);

@@ -35,9 +35,10 @@
 //! # A damaged log
 //! [`read_damaged`] reads the remains of a log that [`recover`] refuses: only for salvage, never for opening.
 //!
-//! # A full disk A file without content, the reserve, keeps room for the next opening. Before the active
-//! segment takes records, [`Log`] gives the reserve the length of that segment. [`spend_reserve`] removes it
-//! for an opening or a checkpoint that finds the disk full, and [`Log::renew_reserve`] makes it again.
+//! # A full disk
+//! A file without content, the reserve, keeps room for the next opening. Before the active segment takes
+//! records, [`Log`] gives the reserve the length of that segment. [`spend_reserve`] removes it for an opening
+//! or a checkpoint that finds the disk full, and [`Log::renew_reserve`] makes it again.
 //!
 //! # Closing
 //! [`Log::close`] syncs, writes a closing seal and cuts the file at it, so that later damage cannot be

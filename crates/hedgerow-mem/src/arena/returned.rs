@@ -38,8 +38,8 @@ impl Pages {
     /// Returns these pages to the system, except `before`, which are returned already. The result is the
     /// range of pages that are returned afterwards.
     ///
-    /// # Safety The pages are in a region, and their content is not needed. `start` is an address in that
-    /// region.
+    /// # Safety
+    /// The pages are in a region, and their content is not needed. `start` is an address in that region.
     pub(super) unsafe fn give_back(self, before: Pages, start: NonNull<u8>) -> Pages {
         if before.bytes() == 0 {
             // SAFETY: the caller's.

@@ -111,7 +111,8 @@ impl<A> Shard<A> {
 
     /// Frees a block. Returns its region if that is empty and must go back to the system.
     ///
-    /// # Safety The header belongs to an allocated block of this shard, which is not used any more.
+    /// # Safety
+    /// The header belongs to an allocated block of this shard, which is not used any more.
     pub(super) unsafe fn free(&mut self, header: NonNull<Header>) -> Option<NonNull<Region<A>>> {
         // SAFETY: the caller's, and see above.
         unsafe {
@@ -142,8 +143,9 @@ impl<A> Shard<A> {
 
     /// Cuts an allocated block down to the size that is needed for `bytes` bytes.
     ///
-    /// # Safety The header belongs to an allocated block of this shard, which is at least `MIN_BLOCK` larger
-    /// than that size.
+    /// # Safety
+    /// The header belongs to an allocated block of this shard, which is at least `MIN_BLOCK` larger than that
+    /// size.
     pub(super) unsafe fn shrink(&mut self, header: NonNull<Header>, bytes: usize) {
         // SAFETY: the caller's, and see above.
         unsafe {

@@ -300,6 +300,7 @@ impl Unlinked {
 
     /// Gives the reference back.
     ///
+    /// # Safety
     /// No walk is still reading the version that loaded it before it was unlinked.
     pub(super) unsafe fn free(self) -> Arc<Version> {
         // SAFETY: the reference is owned, and given up here.

@@ -26,7 +26,8 @@ impl Subgraph {
     /// merged into a main part without an entry, it compares the lists of the vertices that changed there:
     /// O(their degrees).
     ///
-    /// # Errors [`NotInMemory`] if one of the two states is not in memory; then nothing was added.
+    /// # Errors
+    /// [`NotInMemory`] if one of the two states is not in memory; then nothing was added.
     pub fn changes_between(
         &self,
         id: SubgraphId,
