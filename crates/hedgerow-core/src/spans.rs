@@ -7,7 +7,8 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// The bits for the number of pages in a word; the number of the first page is in the bits above.
+/// The number of low bits of a word that have the count of pages. The bits above them have the number of the
+/// first page.
 const BITS: u32 = 28;
 /// The most spans that can be stored.
 const SLOTS: usize = 256;

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 
-/// The flag that ends a kernel, and the first error of the graph that a thread met. After either, threads
-/// begin no further item of work.
+/// The flag that ends a kernel, and the first error that a thread got from a read of the graph. Once the flag
+/// is raised or an error is kept, threads begin no further work item.
 pub(crate) struct Watch<'c, E> {
     pub(crate) cancel: &'c Cancel,
     error: OnceLock<E>,

@@ -28,9 +28,9 @@ impl Reservations {
         self.promised.load(Ordering::Acquire)
     }
 
-    /// Charges memory in one turn if it fits. `fits` reads the promises and then the account. If it returns
-    /// true, `charge` is called. Returns the result of `fits`. Waits for other turns; both closures must not
-    /// wait.
+    /// Holds the lock of the reservations while it calls `fits` and, if that returns true, `charge`. Returns
+    /// the result of `fits`, which reads the promises and then the account. Waits for the lock; neither
+    /// closure may wait.
     pub fn take(&self, fits: impl FnOnce() -> bool, charge: impl FnOnce()) -> bool {
         let _turn = self.turn.lock();
         let fits = fits();

@@ -219,7 +219,7 @@ pub(super) fn open(title: &str, names: usize, below: f64) -> String {
     svg
 }
 
-/// Returns the height of the rows of a legend that does not fit next to the unit.
+/// Returns the space above a chart for the rows of its legend; 0 if the legend fits on the line of the unit.
 fn above(names: usize) -> f64 {
     if names <= 4 { 0.0 } else { 14.0 * names.div_ceil(LEGEND_ROW) as f64 }
 }

@@ -82,8 +82,8 @@ struct Order {
     room: AtomicU64,
 }
 
-/// The progress of publication. Its fields share a cache line: a thread that marks a commit checks the word,
-/// and takes it to publish.
+/// The progress of publication. Its fields share a cache line, because the same thread uses them: after it
+/// has marked a commit it reads `t_read`, sets [`HELD`] there if it can publish, and then changes the counts.
 struct Publication {
     /// `t_read`, and [`HELD`] while a publisher is at work.
     t_read: AtomicU64,

@@ -25,7 +25,7 @@ pub fn clear(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
     clear_plain(words, marks, passes);
 }
 
-/// Clears marks without branches that depend on the words, so that the compiler vectorizes the loop.
+/// Clears marks. The loop has no branch that depends on the words, so that the compiler vectorizes it.
 #[inline(always)]
 fn clear_plain(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
     let bits = |words: &[u64]| {

@@ -69,8 +69,8 @@ impl CheckpointDemand {
         CheckpointDemand { state: Mutex::new(state), changed: Condvar::new(), asked_at: AtomicU64::new(0) }
     }
 
-    /// True if scarce memory should demand room: the log, which ends at `end`, has grown by `step` bytes
-    /// since the last demand. Returns true only once.
+    /// True if a commit that lacks memory should ask for room now: the log, which ends at `end`, has grown by
+    /// `step` bytes since the last request. Of concurrent callers, only one gets true.
     pub(crate) fn should_ask(&self, end: u64, step: u64) -> bool {
         let before = self.asked_at.load(Ordering::Relaxed);
         let due = end >= before.saturating_add(step);

@@ -12,7 +12,8 @@ use super::recent::Recent;
 /// if there is no other room: half of the room that commits leave free.
 const SHARE: u64 = 16;
 const SURE: (u64, u64) = (1 << 20, 64);
-/// The greatest number of their bytes without a limit; then only tests evict chains, and read them back.
+/// The most bytes that directories and blocks take in a store without a memory limit. In such a store only
+/// tests evict chains and read them back.
 const WITHOUT_LIMIT: u64 = 1 << 20;
 
 /// The state that reads of data outside memory share.

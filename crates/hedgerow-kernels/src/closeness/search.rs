@@ -38,7 +38,7 @@ pub(super) struct Searches<'g, G: Topology> {
     seen: Words,
     /// The searches that have found a vertex in the last level.
     front: Words,
-    /// The searches that find a vertex in this level.
+    /// The searches that find each vertex in this level, one bit for a search.
     next: Words,
     watch: Watch<'g, G::Error>,
 }

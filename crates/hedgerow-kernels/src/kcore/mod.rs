@@ -3,9 +3,9 @@
 //! **Result.** For every vertex the largest `k` for which it is in the `k`-core; 0 for holes. The `k`-core is
 //! the largest part of the graph in which every vertex has `k` or more neighbours within the part.
 //!
-//! **Input.** Any graph; directions are ignored. Each edge from or to a vertex counts: two edges that lead
-//! both ways are two, and each repeated edge counts. Self-loops do not count. NetworkX and igraph have the
-//! same rule. A directed graph must be stored in both directions.
+//! **Input.** Any graph; directions are ignored. Each edge from or to a vertex counts once: an edge from `u`
+//! to `v` and one from `v` to `u` both count. Repeated edges count too. Self-loops do not count. NetworkX and
+//! igraph have the same rule. A directed graph must be stored in both directions.
 //!
 //! **Trick.** Vertices of least degree are taken away, round by round, and the degrees of their neighbours
 //! fall. Threads share a round, and a decrement of a degree is one atomic subtraction. The thread whose

@@ -53,7 +53,7 @@ pub(super) struct Source<'c, 'g, G> {
 struct Shared {
     /// Their number.
     count: usize,
-    /// The sum of their weights, without both vertices themselves.
+    /// The sum of their weights. If the source or the other vertex is among them, its weight is left out.
     sum: u128,
 }
 

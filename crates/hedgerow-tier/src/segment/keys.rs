@@ -16,7 +16,8 @@ const KEYS_LONG: u8 = 3;
 /// string. The numbers follow, then the lengths of the strings in four bytes each, then the texts.
 const KEYS_OF_KINDS: u8 = 4;
 
-/// Appends the record of the keys of a subgraph. The graph must not be dense.
+/// Appends the record of the keys of a subgraph. The keys of the graph must not be dense ids, which have no
+/// records.
 pub(super) fn encode_key_record(id: SubgraphId, keys: KeysRef<'_>, out: &mut Vec<u8>) {
     out.extend(id.0.to_le_bytes());
     match keys {

@@ -65,8 +65,8 @@ impl<'a> Window<'a> {
         Ok(raw.get(HEAD_BYTES..raw.len() - 8).unwrap_or(&[]))
     }
 
-    /// Returns the record at `place`, whose place the directory has checked against the lengths of the
-    /// blocks.
+    /// Returns the record at `place`. When the directory was read, the place was checked against the lengths
+    /// of the blocks.
     pub(super) fn record(&mut self, place: Place, kind: BlockKind) -> Result<&[u8], TierError> {
         let position = self.positions.get(place.block).copied().unwrap_or(0);
         let missing = || self.source.invalid(position, "record beyond its blocks");

@@ -348,7 +348,8 @@ impl Unquoter {
         if input.get(blanks) == Some(&b'"') { blanks } else { 0 }
     }
 
-    /// Adds the field that ends with `piece` of the line, whose last byte is the delimiter or the line break.
+    /// Ends the field under construction with `piece`, and appends it to `fields`. The last byte of `piece`
+    /// is the delimiter or the line break.
     fn end_field(&mut self, piece: &[u8], record_end: bool, fields: &mut Vec<Field>) {
         let field = std::mem::take(&mut self.field);
         let mut piece = &piece[..piece.len().saturating_sub(1)];

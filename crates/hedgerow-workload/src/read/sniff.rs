@@ -255,7 +255,7 @@ pub enum FieldKind {
 }
 
 impl FieldKind {
-    /// True if names of columns are not of this kind.
+    /// True if a field of this kind cannot be the name of a column, so that its row is no header.
     fn is_telling(self) -> bool {
         !matches!(self, FieldKind::Null | FieldKind::Text)
     }

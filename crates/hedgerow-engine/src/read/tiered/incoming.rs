@@ -1,8 +1,9 @@
 //! Incoming edges of a directed graph without incoming lists. They are found by reading all outgoing edges,
 //! for as many pages at a time as memory has room for.
 //!
-//! A pass over the graph gathers the edges into a *window* of pages. The view keeps one for each thread. So a
-//! kernel that reads the graph in order makes one pass for each window, and not for each list block.
+//! One pass over the graph gathers the incoming edges of some consecutive pages, a *window*. The view keeps
+//! one window for each thread. So a kernel that reads the graph in order makes one pass for each window, and
+//! not for each list block.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};

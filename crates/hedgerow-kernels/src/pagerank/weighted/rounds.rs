@@ -31,7 +31,7 @@ pub(super) struct Rounds<'g, G: WeightedTopology> {
 /// The sums over a range of vertices.
 #[derive(Clone, Copy, Default)]
 struct Part {
-    /// The scores of the vertices whose weights sum to 0.
+    /// The sum of the scores of the vertices whose edges have weights that sum to 0.
     dangling: f64,
     /// The sum of the changes, without their signs.
     change: f64,
