@@ -68,8 +68,8 @@ impl Clock {
         self.drawn.0.fetch_add(1, SeqCst) + 1
     }
 
-    /// Publishes the transaction of `timestamp`, which made so many vertices and edges more, after all before
-    /// it.
+    /// Publishes the transaction of `timestamp`, which added this many vertices and edges, after all
+    /// transactions before it.
     pub(crate) fn publish(&self, timestamp: u64, vertices: i64, edges: i64) {
         let mut asked = 0;
         let published = &self.published.0;

@@ -10,18 +10,18 @@ const PART: usize = 4096;
 type Part = Box<[OnceLock<Box<[VertexId]>>]>;
 type Parts = Box<[OnceLock<Part>]>;
 
-/// Copies of lists that do not lie in one piece, each made when it is first asked for and kept as long as the
-/// snapshot (the flat snapshots of Aspen, by list). Nothing is taken before; a first list takes 24 bytes for
-/// each 4,096 ids of the graph, and for each of the 4,096 ids around its own, so that an id far from all
-/// others does not cost room for those between.
+/// Copies of lists that do not lie in one piece, each made at its first read and kept as long as the snapshot
+/// (the flat snapshots of Aspen, by list). Nothing is taken before; a first list takes 24 bytes for each
+/// 4,096 ids of the graph, and for each of the 4,096 ids around its own, so that an id far from all others
+/// does not cost room for those between.
 #[derive(Debug, Default)]
 pub(crate) struct FlatLists {
     by_direction: [OnceLock<Parts>; 2],
 }
 
 impl FlatLists {
-    /// The list of `v`, which `fill` writes if it was not asked for before; `vertices` is more than every id
-    /// that is asked for. O(1) for one that was asked for before.
+    /// The list of `v`, which `fill` writes at the first call for `v`; `vertices` is more than the id of any
+    /// call. O(1) after the first call.
     pub(crate) fn get(
         &self,
         v: VertexId,

@@ -29,8 +29,8 @@ pub(crate) fn open(open: Open<'_>) -> Result<Box<dyn LinkStore>> {
         // SAFETY: without syncs a crash of the machine may damage the file, which nobody opens again.
         unsafe { options.flags(EnvFlags::WRITE_MAP | EnvFlags::NO_SYNC) };
     }
-    // SAFETY: the file lies in a directory that was made for this environment alone, so nobody else maps or
-    // changes it.
+    // SAFETY: the file lies in a directory that was made for this environment alone, so no other process maps
+    // or changes it.
     let env = unsafe { options.open(open.path) }?;
     let mut txn = env.write_txn()?;
     let map = env.create_database(&mut txn, None)?;

@@ -225,8 +225,8 @@ mod tests {
     use crate::state::pending::Reasons;
     use crate::{KeyKind, Options};
 
-    /// Who asked for it is told of settling that replaced many versions, in the background too, and of no
-    /// other.
+    /// The function of `after_settling` runs after settling that replaced many versions, also in the
+    /// background, and after no other settling.
     #[test]
     fn who_wants_to_know_is_told_after_much_was_settled() {
         static CALLS: AtomicU64 = AtomicU64::new(0);

@@ -316,9 +316,9 @@ impl Snapshot {
     /// edge.
     ///
     /// Made from the label's previous view at the cost of [`view`](Self::view), if the label is among the
-    /// eight that were asked for last; plus O(edges of the label) to count them. If the label states kinds,
-    /// the first view of a snapshot reads the kinds of all vertices in O(vertices), and their keys if memory
-    /// does not have them.
+    /// eight whose views were requested last; plus O(edges of the label) to count them. If the label states
+    /// kinds, the first view of a snapshot reads the kinds of all vertices in O(vertices), and their keys if
+    /// memory does not have them.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).

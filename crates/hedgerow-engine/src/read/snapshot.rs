@@ -217,7 +217,7 @@ impl Snapshot {
     /// returns the edges of another label. The view is kept while the snapshot lives, and snapshots of one
     /// timestamp share it.
     ///
-    /// It is made from the view that was asked for last, if there is one. This takes O(subgraphs), and
+    /// It is made from the view that was requested last, if there is one. This takes O(subgraphs), and
     /// O(delta entries) of subgraphs that changed since; in parallel on the current rayon pool. Lists with a
     /// large share of unmerged entries are copied, and `stats` counts them; settled lists never are.
     ///

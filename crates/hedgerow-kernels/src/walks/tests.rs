@@ -113,7 +113,7 @@ fn steps_have_the_chances_that_weights_p_and_q_give() {
     check_chances(&g, weighted_random_walks);
 }
 
-/// Two hubs whose lists are longer than those that each thread reads by itself.
+/// Two hubs whose lists are so long that several threads share each of them.
 #[test]
 fn long_lists_are_drawn_from_as_others_are() {
     let leaves = 70_000u32;

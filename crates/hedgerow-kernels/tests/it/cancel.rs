@@ -254,9 +254,9 @@ fn the_edges_between_two_polls_are_bounded() {
     }
 }
 
-/// PageRank and the bottom-up levels of BFS poll once for each subgraph. So the polls within the list of a
-/// hub are told by comparing with a graph of as many vertices, and of as many levels, in which no long list
-/// is read.
+/// PageRank and the bottom-up levels of BFS poll once for each subgraph. So the test counts the polls within
+/// the list of a hub by comparison with a graph of as many vertices and levels, in which no kernel reads a
+/// long list.
 #[test]
 fn a_hub_is_read_with_polls_between() {
     let parts = 3;

@@ -20,8 +20,8 @@ const RELATIVE: f64 = 1e-9;
 /// Communities have at least the modularity of the oracle's, less this.
 const MODULARITY: f64 = 0.05;
 
-/// The oracle of `kpaths` extends ways until it has found the paths: where there are fewer than asked for, it
-/// tries all, and these may be 2^edges.
+/// The oracle of `kpaths` extends ways until it has found the paths: if the graph has fewer paths than
+/// requested, it tries all, and these may be 2^edges.
 const MOST_EDGES_OF_KPATHS: u64 = 30;
 
 /// Graphs that `make test` compares on.

@@ -26,8 +26,8 @@ struct Paged {
     whole: Csr,
     /// Whether the first run of a vertex can be had by itself.
     gives_main: bool,
-    /// Whether edges against their direction are said to be stored. Kernels that ask for others get them all
-    /// the same.
+    /// True if the graph claims to store edges against their direction. A kernel that reads them gets them in
+    /// either case.
     stores_incoming: bool,
     /// Reads that succeed.
     good: usize,

@@ -353,8 +353,8 @@ fn buffered(log: &Log) -> usize {
     log.account().used_for(Purpose::Log) as usize
 }
 
-/// What waits to be written, and what is kept of that for the next time, is told; and it is no more than was
-/// written at a time.
+/// The writer reports the bytes that wait to be written and the buffers that it keeps. Both are at most the
+/// bytes of one write.
 #[test]
 fn a_log_tells_the_bytes_of_its_buffers() {
     let fs = SimFs::new();

@@ -52,8 +52,8 @@ fn a_reader_beside_a_chain_that_cools_comes_back_and_goes_for_good() {
     });
 }
 
-/// Somebody did not get the latch, and read the image back: what cools is a copy that nobody may link above
-/// it.
+/// A thread did not get the latch, and read the image back. The cooling copy must not be linked above that
+/// image.
 #[test]
 fn a_touch_beside_one_who_reads_back_and_writes_links_nothing_old() {
     model(|| {

@@ -122,8 +122,8 @@ fn an_old_snapshot_finds_what_the_key_named() {
 
 const OTHER: VertexKeyRef<'static> = VertexKeyRef::U64(78);
 
-/// Nobody can see any more that the key named the id: it goes to another key. A reader finds what its
-/// snapshot says, never the new key's vertex before it is there, nor the old key's.
+/// No reader can see any more that the key named the id, so the id goes to another key. A reader finds what
+/// its snapshot says, never the new key's vertex before it is there, nor the old key's.
 #[test]
 fn an_id_goes_to_another_key() {
     loom::model(|| {
@@ -249,8 +249,8 @@ fn a_key_is_not_learned_again_whose_id_went_to_another() {
 const NEWEST: Timestamp = Timestamp(u64::MAX - 1);
 
 /// The id of a removed vertex goes to one of another kind with the same number. A reader at a snapshot finds
-/// neither of them. A look at the newest state may take the new vertex for the old one; with the latch of the
-/// vertex held it is told which it is.
+/// neither of them. A look at the newest state may take the new vertex for the old one; a look-up that holds
+/// the latch of the vertex distinguishes them.
 fn an_id_goes_to_another_kind(from: KindId, to: KindId) {
     // Whether a look took the one for the other in some interleaving: else the model shows little. Not the
     // checker's.

@@ -171,8 +171,8 @@ fn an_old_snapshot_walks_over_a_version_that_room_is_made_of() {
 fn entries_that_are_not_published_are_carried_over() {
     three(|| {
         let run = run(&[1, 2, 3]);
-        // The delta has room for one more: whoever comes second makes room while the first may not be
-        // published.
+        // The delta has room for one more: the second writer makes room while the entry of the first may not
+        // be published.
         let (first, second) = (run.clone(), run.clone());
         let one = thread::spawn(move || first.single(remove(2)));
         let other = thread::spawn(move || second.single(insert(4)));

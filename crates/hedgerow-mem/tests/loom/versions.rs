@@ -119,8 +119,8 @@ fn a_reader_beside_appends_sees_a_prefix() {
     beside_an_append(|store, t| assert_eq!(store.read(t), inserted(t)));
 }
 
-/// A chain of two versions is taken out of memory beside a reader of the older one: the reader finds it, or
-/// is told that it is not in memory. It never finds the chain empty.
+/// The evictor takes a chain of two versions out of memory while a reader reads the older one. The reader
+/// finds that version, or an error that it is not in memory. It never finds the chain empty.
 #[test]
 fn a_reader_beside_an_eviction_finds_its_version_or_none_in_memory() {
     loom::model(|| {

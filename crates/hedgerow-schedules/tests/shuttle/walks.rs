@@ -17,7 +17,7 @@ pub(crate) struct Tally {
 }
 
 /// An old snapshot is read, and the latest state with it, while another thread inserts an edge and settles,
-/// again and again: each time the version before is needed by nobody, and goes to the retire list. Versions
+/// again and again: each time no reader needs the version before, which goes to the retire list. Versions
 /// note their end in this build, and their use after it fails.
 pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();

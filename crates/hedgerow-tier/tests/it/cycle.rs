@@ -36,7 +36,7 @@ pub(crate) fn image(round: u64, id: u32) -> SubgraphImage {
 }
 
 /// Checkpoint `round`: one segment of all subgraphs, then the switch, then the removal of what only older
-/// manifests name. `after_switch` is told as soon as the switch counts.
+/// manifests name. The function calls `after_switch` as soon as the switch is valid.
 pub(crate) fn checkpoint(
     fs: &Arc<dyn Vfs>,
     previous: Option<&Manifest>,

@@ -1,5 +1,5 @@
-//! Group commit and the registry of readers with many threads, as they run outside of the model checkers:
-//! those cannot afford so many.
+//! Group commit and the registry of readers with many threads, outside of the model checkers, which cannot
+//! afford as many threads.
 #![cfg(not(feature = "model-checking"))]
 #![allow(missing_docs, reason = "a test program")]
 

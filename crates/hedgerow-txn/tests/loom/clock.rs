@@ -98,8 +98,8 @@ fn counts_belong_to_their_timestamp_or_are_refused() {
     });
 }
 
-/// One thread draws in the section, another outside of it: each timestamp is drawn once, and between two
-/// steps of the section nobody draws.
+/// One thread draws in the section, another outside of it: each timestamp is drawn once, and no thread draws
+/// between two steps of the section.
 #[test]
 fn nobody_draws_outside_while_another_is_in_the_section() {
     loom::model(|| {

@@ -1,4 +1,4 @@
-//! Group commit: whoever is acknowledged is durable and published, no committer waits for ever, a failure
+//! Group commit: an acknowledged commit is durable and published, no committer waits for ever, a failure
 //! reaches all of them.
 
 use std::sync::Arc;
@@ -139,8 +139,8 @@ fn without_a_log_a_committer_waits_for_those_before_it() {
     });
 }
 
-/// Two that wait for different commits: whoever publishes wakes the one that is published, and forgets
-/// neither.
+/// Two committers wait for different commits: the publisher wakes the one whose commit is published, and
+/// forgets neither.
 #[test]
 fn those_who_wait_for_different_commits_are_all_woken() {
     let mut builder = loom::model::Builder::new();

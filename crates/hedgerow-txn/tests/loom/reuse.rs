@@ -1,8 +1,8 @@
-//! Reuse of ids: what is known by id and not versioned is overwritten only when nobody sees the removed
+//! Reuse of ids: what is known by id and not versioned is overwritten only when no reader sees the removed
 //! vertex.
 //!
-//! The checker leaves out schedules that it takes for equal to others, and too many where the first thread
-//! has a part that others wait for: that is the reader's, or nobody's.
+//! The checker leaves out schedules that it takes for equal to others, and too many where other threads wait
+//! for a step of the first thread. So the first thread is the reader, or has no step.
 
 use std::sync::Arc;
 

@@ -33,9 +33,9 @@ pub(crate) fn lost_updates(
     (threads * increments).saturating_sub(sum(&graph.snapshot().unwrap()))
 }
 
-/// Transactions each of which read an edge that another then wrote, before, between and after so many writes
-/// to edges beside it that what tells of the change was merged, and its version reclaimed. Returns how many
-/// there were, and how many were let through.
+/// Runs transactions, each of which reads an edge that another one then writes. Before, between and after
+/// come writes to neighboring edges: enough that the store merges the record of the change and reclaims its
+/// version. Returns the number of transactions, and of those that committed.
 pub(crate) fn stale_reads(isolation: Isolation) -> (u64, u64) {
     let (mut tried, mut missed) = (0, 0);
     for before in 0..12 {

@@ -1,5 +1,5 @@
-//! Closing and dropping, beside everything that waits: a store that is closed keeps nobody waiting, and a
-//! snapshot that is dropped waits for nobody.
+//! Closes and drops while other threads wait: a store that is closed keeps no thread waiting, and a snapshot
+//! that is dropped waits for no thread.
 #![allow(missing_docs, reason = "a test program")]
 
 mod closes;

@@ -236,9 +236,9 @@ fn hostile_stores_are_refused() {
                     Verdict::Refused => refused += 1,
                     // What no page tells by itself, as an edge that stands at one end only: `check` finds it.
                     Verdict::Reported => reported += 1,
-                    // An earlier manifest may lead to the same state by more of the log, and nobody vouches
-                    // for what the first segment of a log says of the one before it. A segment states nothing
-                    // that is not held against something else.
+                    // An earlier manifest may lead to the same state by more of the log, and no other file
+                    // confirms the statement of the first segment of a log about the segment before it. Every
+                    // statement of a segment is compared with another file.
                     Verdict::Right if !what.starts_with("seg-") => right += 1,
                     _ => taken.push(format!("{}: {what}: {verdict:?}", store.name)),
                 }

@@ -22,11 +22,12 @@ use sound::Sound;
 
 /// In the first round so many bytes of each kind of place of each store, others for each seed.
 const BYTES_OF_KIND: usize = 14;
-/// Each later round damages one of so many bytes, and those that come next the next one of them: so a deep
-/// run may be short, and several make a whole.
+/// Each later round damages one byte of this many, and the round after it the next byte. So a deep run may be
+/// short, and several runs cover all bytes.
 const SLICES: usize = 16;
-/// Of a store with a damaged piece only one in so many reads is made, others for the next byte: most bytes
-/// lie in pieces, and reads of long lists take long. All bytes of a piece are under one checksum.
+/// On a store with a damaged piece the test makes one read of this many, and the other reads for the next
+/// bytes: most bytes lie in pieces, and reads of long lists take long. All bytes of a piece are under one
+/// checksum.
 const READS_OF_PIECE: usize = 4;
 /// The same where all bytes are damaged; then each byte of a piece is damaged before or after the opening,
 /// not both.
@@ -102,8 +103,8 @@ fn refuses(error: &Error, case: &Case<'_>, length: u64) -> bool {
     }
 }
 
-/// So many times a read is tried that fails: the first reads a list from where it is, the next loads the
-/// page, the last is again as the first was, and has what was kept of it.
+/// The number of attempts of a read that fails. The first reads a list from its file, the next loads the
+/// page, the last repeats the first and meets the data that it kept.
 const TURNS: usize = 3;
 
 /// Damages one byte and reads all there is.

@@ -1,4 +1,4 @@
-//! What reads files, by itself and fast: operations and properties of the log, log segments, checkpoint
+//! The parsers of files, alone and fast: operations and properties of the log, log segments, checkpoint
 //! segments and manifests. Inputs are mutations of sound ones, from a seed; those of files have their
 //! checksums right.
 

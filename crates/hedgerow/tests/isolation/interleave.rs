@@ -141,7 +141,7 @@ pub(crate) fn store(isolation: Isolation, disk: Option<&SimFs>) -> Graph {
 }
 
 /// Runs every interleaving of `case` at one level and fails at the first outcome that must not be. Of the
-/// many interleavings of three transactions it runs the share that is asked for.
+/// many interleavings of three transactions it runs the requested share.
 pub(crate) fn explore(case: &Case, isolation: Isolation, durable: bool) -> Tally {
     let mut tally = Tally::default();
     let share = if case.scripts.len() > 2 { share() } else { 1 };

@@ -14,8 +14,8 @@ use hedgerow_workload::rng::Rng;
 use crate::common::account;
 
 const LIMIT: u64 = LEAST_MEMORY_LIMIT;
-/// Edges lie among so many neighboring vertices, then among the next: what was written before is rarely
-/// needed again.
+/// The number of neighboring vertices among which edges lie, before they lie among the next ones. So commits
+/// rarely need older edges again.
 const WINDOW: u64 = 1 << 13;
 const EDGES_OF_WINDOW: u64 = 160_000;
 /// Edges of a batch.
@@ -145,8 +145,8 @@ fn a_commit_is_refused_where_a_snapshot_holds_what_fills_memory() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// A few lists that a snapshot holds, in all regions of the arena, keep those from nobody: what is free in
-/// them is given back.
+/// A snapshot holds a few lists in all regions of the arena. The store gives the free memory of these regions
+/// back all the same.
 #[test]
 fn a_snapshot_that_holds_a_few_lists_refuses_no_commit() {
     let disk = SimFs::new();

@@ -16,8 +16,8 @@ const CHAINS: u64 = 9_600;
 const EXPONENT: f64 = 1.2;
 /// Edges of each vertex.
 const EDGES: u64 = 9;
-/// So many times a chain is visited, after as many that fill memory, and so many of its vertices are read
-/// then.
+/// The number of visits of chains, after as many that fill memory, and the number of vertices that each visit
+/// reads.
 const VISITS: u64 = 20_000;
 const READS_OF_VISIT: u64 = 8;
 /// So many chains are read most.

@@ -53,8 +53,8 @@ struct Seen {
     older: u64,
 }
 
-/// Opens a changed store for reading and for writing. The last of `states` is right; where `exact` is not
-/// asked for, an earlier one will do.
+/// Opens a changed store for reading and for writing. The last of `states` is right; unless `exact` is true,
+/// an earlier one passes too.
 fn judge(files: &Files, states: &[Model], exact: bool, what: &str, seen: &mut Seen) {
     for read_only in [true, false] {
         let disk = SimFs::from_files(files);

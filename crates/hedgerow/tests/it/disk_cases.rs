@@ -150,8 +150,8 @@ fn a_transaction_is_refused_whose_reads_are_in_files_alone() {
     assert!(matches!(refused, Err(Error::Commit(CommitError::Conflict { .. }))), "{refused:?}");
 }
 
-/// Cases 6 and 7: who reads a file holds no latch. While the reads of a commit wait, others commit to the
-/// same subgraph.
+/// Cases 6 and 7: a thread that reads a file holds no latch. While the reads of a commit wait, others commit
+/// to the same subgraph.
 #[test]
 fn a_commit_that_reads_files_holds_no_latch() {
     let disk = SimFs::new();

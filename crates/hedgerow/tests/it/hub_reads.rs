@@ -23,8 +23,8 @@ fn insert(graph: &Graph, edges: impl Iterator<Item = (u64, u64)>) {
     graph.insert_edges(&edges.collect::<Vec<_>>()).unwrap();
 }
 
-/// What is read first of the page by an opened store, with the reads that it takes beside those of
-/// directories: there is one of each of so many segments.
+/// The first reads of the page by an opened store, and the number of file reads that each takes without those
+/// of directories. There is one directory for each of this many segments.
 fn first_read<R>(disk: &SimFs, weighted: bool, segments: u64, f: impl FnOnce(&Snapshot) -> R) -> (u64, R) {
     let (graph, counters) = counted(disk, options(true).weighted(weighted));
     let snapshot = graph.snapshot().unwrap();
@@ -32,7 +32,7 @@ fn first_read<R>(disk: &SimFs, weighted: bool, segments: u64, f: impl FnOnce(&Sn
     (reads.checked_sub(segments).expect("a directory of each segment"), found)
 }
 
-/// Checks every kind of read of a store that has the page in so many segments, the image of the hub in the
+/// Checks every kind of read of a store that has the page in this many segments, the image of the hub in the
 /// oldest.
 fn check(disk: &SimFs, (weighted, most): (bool, u64), segments: u64) {
     let lists = [(Direction::Out, DEGREE), (Direction::In, INCOMING)];

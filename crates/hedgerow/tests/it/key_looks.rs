@@ -1,5 +1,4 @@
-//! Looking a vertex up by name reads at most one block of each segment that is asked, and nothing else: no
-//! directory either.
+//! A look-up of a vertex by name reads at most one block of each segment that it searches, and no directory.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

@@ -170,8 +170,8 @@ fn limits_below_the_least_and_transactions_above_a_quarter_are_refused() {
     assert!(matches!(graph.insert_edge(1, 2), Err(Error::State(StateError::Closed))));
 }
 
-/// A batch over the whole graph makes the next version of every subgraph before it lets go of the one before.
-/// What does not fit is found before anything is drawn.
+/// A batch over the whole graph makes the next version of every subgraph before it releases the version
+/// before. It finds out that they do not fit before it draws a timestamp.
 #[test]
 fn a_batch_that_merges_more_than_fits_is_refused_whole() {
     let graph = limited(LIMIT).background_settling(false).in_memory().unwrap();

@@ -284,8 +284,8 @@ pub(crate) fn threads_that_touch_pages_at_once_find_them_whole() {
     }
 }
 
-/// A limit below the size of the graph keeps nobody from opening it, nor from reading and writing all of it
-/// piece by piece; what needs all of it at once is refused.
+/// A store opens under a limit below the size of its graph, and callers read and write all of it piece by
+/// piece. A call that needs all of it at once is refused.
 pub(crate) fn a_graph_larger_than_its_limit_is_read_and_written_within_it() {
     const PAGES: u64 = 64;
     let disk = store_of(PAGES);

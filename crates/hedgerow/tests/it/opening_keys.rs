@@ -1,6 +1,6 @@
-//! A store with keys is opened without them: they are learned from the segments when they are asked for. What
-//! names what is then as it was, and ids of vertices that were removed serve new ones, whatever is in memory.
-//! Long because its tests share stores over many pages.
+//! A store with keys is opened without them: the store learns them from the segments at the first look-up.
+//! What names what is then as it was, and ids of vertices that were removed serve new ones, whatever is in
+//! memory. Long because its tests share stores over many pages.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -258,7 +258,7 @@ pub(crate) fn store_of(names: Names, pages: u64) -> SimFs {
 }
 
 /// Inserts vertices, which get the ids of some that the round before removed, removes others, and writes a
-/// checkpoint; so many rounds, each in a store that was opened anew. It has several segments then.
+/// checkpoint, in each of `rounds` rounds after a new opening. Returns the number of segments.
 fn add_segments(names: Names, disk: &SimFs, rounds: u64) -> usize {
     let mut segments = 0;
     for round in 0..rounds {
@@ -331,8 +331,8 @@ fn last_id(graph: &Graph) -> u32 {
     snapshot.vertices().unwrap().map(|vertex| vertex.unwrap().0.0).max().unwrap()
 }
 
-/// Ids are given out again once their vertices are gone, and none that a vertex has, on pages that nobody has
-/// touched.
+/// The store gives ids out again once their vertices are gone, and none that a vertex has, on pages that no
+/// call has touched.
 #[test]
 fn ids_of_removed_vertices_are_free_on_pages_that_were_not_loaded() {
     for names in ALL {

@@ -31,8 +31,9 @@ pub(crate) fn reads_of_held_snapshots_of_a_graph_that_grows() {
     assert!(reads_agree(Pair::new(7, true, true, false), 8, 40) > 50);
 }
 
-/// Writes in so many rounds, holds snapshots, has what they see leave memory, and reads each so many times;
-/// how many subgraphs left. A read of the hub puts together what thousands of edges with properties are.
+/// Writes in `rounds` rounds, holds snapshots, evicts the versions that they see, and reads each snapshot
+/// several times. Returns the number of evicted subgraphs. A read of the hub joins thousands of edges with
+/// properties.
 fn reads_agree(mut pair: Pair, rounds: usize, reads: usize) -> usize {
     let (mut held, mut evicted): (Vec<[Snapshot; 2]>, usize) = (Vec::new(), 0);
     for _ in 0..rounds {
@@ -89,8 +90,8 @@ fn all_of(snapshot: &Snapshot) -> (Vec<Outcome>, u64, u64) {
     (outcomes, sum, degrees.sum::<usize>() as u64)
 }
 
-/// Commits so many changes, by range of ids: half of them new edges, half the removal of edges, of which some
-/// exist.
+/// Commits this many changes, by range of ids: half of them new edges, half the removal of edges, of which
+/// some exist.
 fn change(graph: &Graph, rng: &mut Rng, edges: u64) {
     for turn in 0..edges / 200 {
         let base = turn * RANGE % VERTICES;

@@ -12,8 +12,8 @@ use crate::commit_loads::{EDGES, SUBGRAPH, SUBGRAPHS, destination, options, stor
 use crate::common::account;
 
 const READERS: u64 = 2;
-/// So many times each thread comes to a chain, and reads so many of its lists: a chain comes into memory
-/// although others leave for it when it is read the eighth time.
+/// The number of visits of chains by each thread, and of the lists that a visit reads: a chain comes into
+/// memory although others leave for it when it is read the eighth time.
 const VISITS: u64 = 4_000;
 const READS_OF_VISIT: u64 = 9;
 /// No more bytes are read of files in all: it was 58 MB, and 77 MB where all chains left memory for each that

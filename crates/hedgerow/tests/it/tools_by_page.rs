@@ -145,7 +145,7 @@ fn remove_entry(part: &mut AdjacencyPart, local: usize) {
     part.offsets[local + 1..].iter_mut().for_each(|end| *end -= 1);
 }
 
-/// Has the first edge of a list lead to the vertex before: at opening, counts of entries are held against the
+/// Has the first edge of a list lead to the vertex before: an opening compares counts of entries with the
 /// manifest.
 fn turn_entry(part: &mut AdjacencyPart, local: usize) {
     if let Some(first) = part.neighbors.get_mut(part.offsets[local] as usize) {

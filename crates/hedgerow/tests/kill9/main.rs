@@ -119,8 +119,8 @@ fn wait_for_acknowledgement(dir: &Path, child: &mut Child, before: u64) {
     }
 }
 
-/// Opens the store after a kill and compares. Returns how many commits were found that nobody had
-/// acknowledged.
+/// Opens the store after a kill and compares. Returns the number of commits found in the store without an
+/// acknowledgement.
 fn verify(dir: &Path, known: &mut [Known]) -> Result<u64, String> {
     let graph = open(dir).map_err(|e| format!("does not open: {e}"))?;
     let snapshot = graph.snapshot().map_err(|e| e.to_string())?;

@@ -82,9 +82,9 @@ impl Device {
     }
 
     fn mount(&self) -> Result<(), String> {
-        // The file system commits its journal when the store syncs. By itself it would do so every five
-        // seconds, also while the device fails, and on a busy machine a script takes that long: then it
-        // becomes read-only.
+        // The file system commits its journal when the store syncs. Without a sync it would do so every five
+        // seconds, also while the device fails, and then become read-only. On a busy machine a script takes
+        // that long.
         run("mount", &["-o", "loop,commit=300", text(&self.image()), text(&self.root())])?;
         self.shorten_requests()
     }

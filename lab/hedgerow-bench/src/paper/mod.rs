@@ -32,8 +32,8 @@ use published::Paper;
 use setting::Setting;
 use shown::{PaperRuns, Report, Run};
 
-/// Runs the experiments that are asked for. Fails at the end where an engine failed, after all others were
-/// measured and written.
+/// Runs the requested experiments. Fails at the end if an engine failed, after all others were measured and
+/// written.
 pub(crate) fn run(options: &PaperOptions, rivals: &[Rival]) -> Result<()> {
     let shared = options.shared();
     with_work(&shared, |work| {

@@ -1,6 +1,6 @@
 //! The suite `mixed`: one reader beside one writer, each against itself alone, and the same pair with the
-//! reader on a CSR of its own: what both lose then is memory bandwidth, not the store. And a writer beside
-//! snapshots that nobody reads.
+//! reader on a CSR of its own: what both lose then is memory bandwidth, not the store. And a writer while
+//! snapshots are open that no thread reads.
 //!
 //! A slowdown is a time against the time alone, divided by what more threads than cores cost any program: 1
 //! is none.

@@ -1,6 +1,6 @@
 //! What a view of chosen edges costs, beside the plain view of all of them: the edges in two labels, half of
-//! them by a property, both directions in one. Each from scratch, its incoming side included, and asked for a
-//! second time.
+//! them by a property, both directions in one. Each is made from scratch, its incoming side included, and
+//! requested a second time.
 
 use std::hint::black_box;
 use std::time::Instant;

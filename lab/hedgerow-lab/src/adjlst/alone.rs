@@ -14,7 +14,7 @@ use crate::change::{self, Change, Draft, Effect};
 use crate::clock::Active;
 use crate::{GraphForm, LabError};
 
-/// The same lists for one user at a time, without locks: what the structure costs by itself, or with its
+/// The same lists for one user at a time, without locks: the cost of the structure alone, or with its
 /// versions.
 #[derive(Debug)]
 pub struct AdjlstAlone<L> {

@@ -12,8 +12,8 @@ use crate::change;
 use crate::{GraphForm, LabError};
 
 /// The same tree for one user at a time. With `COPIES` each transaction copies paths, as the whole container
-/// does; without it nodes are changed where they are, unless a snapshot holds them: what the structure costs
-/// by itself.
+/// does; without it nodes are changed where they are, unless a snapshot holds them. This is the cost of the
+/// structure alone.
 pub struct AspenAlone<const COPIES: bool> {
     root: Mutex<Arc<Root>>,
     form: GraphForm,

@@ -1,9 +1,9 @@
 //! Threads for large batches.
 //!
 //! A writer holds the writer's lock while others work for it, so they must not take up anything else
-//! meanwhile that could wait for that lock: a pool of their own, which gets no other work. A writer that runs
-//! as a task of some pool already does all by itself, since it would take up other tasks of that pool while
-//! it waits.
+//! meanwhile that could wait for that lock: a pool of their own, which gets no other work. A writer that
+//! already runs as a task of a pool does all the work alone, since it would take up other tasks of that pool
+//! while it waits.
 
 use std::sync::OnceLock;
 

@@ -24,7 +24,7 @@ struct Table {
 
 /// The same logs for one user at a time, without locks, groups and readers' timestamps. With `VERSIONS`
 /// entries have timestamps, as in the whole container; without them a removed entry gives its place to the
-/// last one: what the structure costs by itself.
+/// last one. This is the cost of the structure alone.
 pub struct LiveGraphAlone<const VERSIONS: bool> {
     table: Mutex<Table>,
     options: LiveGraphOptions,

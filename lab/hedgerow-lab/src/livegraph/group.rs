@@ -2,8 +2,8 @@
 //!
 //! A transaction that has done its work, and holds all its locks, draws a timestamp, is applied at once, and
 //! releases its locks. The one that finishes publishes to readers all that have finished, up to the first
-//! that has not: a group. So nobody waits for others while it holds locks; who has finished waits until all
-//! before it have too.
+//! that has not: a group. So no transaction waits for others while it holds locks. A finished transaction
+//! waits until all before it have finished too.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

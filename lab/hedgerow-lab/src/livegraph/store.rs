@@ -3,7 +3,7 @@
 //! Blocks of one size lie in segments, which never move and are made when no block is free, each a quarter of
 //! what the size has already, up to 16 MiB. A block is found by its address without a lock or a count, so
 //! readers write nothing. All is atomic words: a block that were given up too early would give wrong answers,
-//! but no invalid memory. Segments go back to the allocator only while nobody reads ([`Store::trim`]).
+//! but no invalid memory. Segments go back to the allocator only while no reader is active ([`Store::trim`]).
 
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;

@@ -92,8 +92,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Makes the updates, so that nobody else sees it. None if a lock was not to be had: then it must be
-    /// rolled back.
+    /// Makes the updates, invisible to other transactions. `None` if a lock was not free: then the
+    /// transaction must be rolled back.
     pub(super) fn make(&mut self, updates: &[Update]) -> Option<More> {
         // Of these more is read than `apply` locks.
         for update in updates {
@@ -213,7 +213,7 @@ impl<'a> Work<'a> {
         Effect { entries: -1, changed: true }
     }
 
-    /// Whether these changes remove so many neighbours that one pass costs less than a search for each, which
+    /// True if these changes remove enough neighbours that one pass costs less than a search for each, which
     /// begins at the newest entry.
     fn is_removal_of_most(&self, list: usize, changes: &[Change]) -> bool {
         let is_much = changes.len() >= ONE_PASS && 2 * changes.len() >= self.lists[list].valid as usize;

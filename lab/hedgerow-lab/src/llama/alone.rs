@@ -12,7 +12,7 @@ use crate::{GraphForm, LabError};
 
 /// The same levels for one user at a time. With `COPIES` each snapshot copies the indirection table and the
 /// pages that change, as the whole container does; without it they are changed where they are, unless a
-/// snapshot holds them: what the structure costs by itself.
+/// snapshot holds them. This is the cost of the structure alone.
 pub struct LlamaAlone<const COPIES: bool> {
     state: Mutex<State>,
     form: GraphForm,

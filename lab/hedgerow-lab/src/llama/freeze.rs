@@ -18,8 +18,7 @@ use super::writer::Writer;
 use crate::merged::Merged;
 use crate::planted::{Planted, is_on};
 
-/// A level has at most so many entries when levels are merged: with their continuation records fewer than
-/// 2^32 places.
+/// The most entries of a level that a merge makes: with their continuation records fewer than 2^32 places.
 const MOST_ENTRIES: usize = u32::MAX as usize / (1 + Fragment::WORDS);
 /// The last epoch. Deletion vectors have one value more, for entries that are not removed.
 pub(super) const LAST_EPOCH: u32 = u32::MAX - 1;
@@ -57,9 +56,9 @@ pub(super) fn freeze(root: &mut Root, writer: &mut Writer, merging: Merging, sha
         (writer.at, writer.vertices, writer.edges, writer.bound);
 }
 
-/// How many of the oldest levels stay as they are when so many entries are frozen. Each that stays has more
-/// than `growth` times as many entries as all newer ones together, so there are O(log entries) of them, and
-/// an entry is merged O(log entries) times.
+/// Returns the number of the oldest levels that stay as they are when `entries` are frozen. Each level that
+/// stays has more than `growth` times as many entries as all newer ones together, so there are O(log entries)
+/// of them, and an entry is merged O(log entries) times.
 fn levels_kept(levels: &[Arc<Level>], added: usize, merging: Merging, shape: &Shape) -> usize {
     let has_garbage = |level: &Arc<Level>| match merging {
         Merging::Due => level.removed().saturating_mul(shape.garbage) > level.entries(),

@@ -9,8 +9,8 @@ pub struct LlamaOptions {
     /// How many vertices have their records in one page of a large multiversioned array: a power of two from
     /// 64 to 65,536; other numbers are rounded up.
     pub page: usize,
-    /// After how many changes of lists and vertices the buffer is frozen though nobody opens a snapshot. With
-    /// 1 each transaction makes a snapshot, as the study has it.
+    /// The number of changes of lists and vertices after which the buffer is frozen even if no reader opens a
+    /// snapshot. With 1 each transaction makes a snapshot, as the study has it.
     pub delta: usize,
     /// A level is merged with all newer ones when it has at most this many times as many entries as they
     /// have; 0 merges only levels of which all entries are removed.

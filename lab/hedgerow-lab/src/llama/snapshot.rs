@@ -163,8 +163,8 @@ impl Topology for LlamaSnapshot {
 }
 
 impl Resident for LlamaSnapshot {
-    /// The fragment itself, if it is the whole list; else a copy in ascending order, made when the list is
-    /// first asked for.
+    /// The fragment itself, if it is the whole list; else a copy in ascending order, made at the first read
+    /// of the list.
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         let lists = self.lists(direction);
         let whole = lists.table.get(v).and_then(|record| lists.whole(record));

@@ -14,9 +14,10 @@ use crate::change;
 use crate::clock::Active;
 use crate::{GraphForm, LabError};
 
-/// The same buffers and levels for one user at a time: with `VERSIONED` what the structure costs with its
-/// timestamps, without it what it costs by itself. Nobody locks several vertices, draws timestamps, or
-/// flushes behind the user; the locks of single lists and records remain, which nobody else holds.
+/// The same buffers and levels for one user at a time: with `VERSIONED` the cost of the structure with its
+/// timestamps, without it the cost of the structure alone. No thread locks several vertices, draws
+/// timestamps, or flushes in the background. The locks of single lists and records remain, which no other
+/// thread holds.
 pub struct LsmGraphAlone<const VERSIONED: bool> {
     inner: Mutex<Inner>,
 }

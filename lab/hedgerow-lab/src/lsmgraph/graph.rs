@@ -205,8 +205,8 @@ impl Graph {
         places
     }
 
-    /// Fills `run` with at most so many neighbours of `v` at `at`, beginning with `from`. Returns where to go
-    /// on.
+    /// Fills `run` with at most `most` neighbours of `v` at `at`, beginning with `from`. Returns the next
+    /// neighbour.
     pub(super) fn fill<const WEIGHTS: bool>(
         &self,
         (version, floor, places): (&Version, u32, &Places),

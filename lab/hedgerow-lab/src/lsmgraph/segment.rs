@@ -3,7 +3,7 @@
 //! The edge file has a header of 64 bytes, a Bloom filter, the offsets (a pair of vertex and first edge for
 //! each vertex that has edges here), and the bodies of the edges, by column: ids, then timestamps with the
 //! marker of a removal as lowest bit. The property file has the weights, one for each edge. A file never
-//! changes, and is removed when nobody refers to it any more.
+//! changes, and is removed when no snapshot refers to it any more.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -82,8 +82,8 @@ impl SkipList {
         self.lower_bound(target, |_, _| {})
     }
 
-    /// Starts loading the first nodes in memory, in so many cache lines: a walk would wait for one after
-    /// another.
+    /// Starts loading the first nodes in memory, in this number of cache lines: a walk would wait for one
+    /// after another.
     #[inline]
     pub(super) fn prefetch(&self, lines: usize) {
         simd::prefetch_slice(&self.nodes, lines);

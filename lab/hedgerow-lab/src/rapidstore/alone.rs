@@ -23,8 +23,8 @@ struct Table {
 }
 
 /// The same lists for one user at a time. With `COPIES` each transaction makes new versions, as the whole
-/// container does; without it a version is changed where it is, unless a snapshot holds it: what the
-/// structure costs by itself.
+/// container does; without it a version is changed where it is, unless a snapshot holds it. This is the cost
+/// of the structure alone.
 pub struct RapidStoreAlone<const COPIES: bool> {
     table: Mutex<Table>,
     form: GraphForm,

@@ -13,8 +13,8 @@ use super::versions::{Horizon, NEWEST};
 use crate::change::{self, Change, Draft, Effect};
 use crate::{GraphForm, LabError};
 
-/// The same sets for one user at a time, without latches: with `VERSIONED` what the structure costs with its
-/// versions, without it what it costs by itself.
+/// The same sets for one user at a time, without latches: with `VERSIONED` the cost of the structure with its
+/// versions, without it the cost of the structure alone.
 pub struct SortledtonAlone<const VERSIONED: bool> {
     table: Mutex<Arc<Alone>>,
     form: GraphForm,
@@ -65,8 +65,7 @@ impl Whole<'_> {
         self.records.get_mut(v.index())
     }
 
-    /// Gives up the versions of the transaction, beside which nobody reads. O(what it changed), not O(the
-    /// lists).
+    /// Gives up the versions of the transaction, while no reader is active. O(its changes), not O(the lists).
     fn collect(self, updates: &[Update]) {
         let (Some(changed), horizon) = (self.changed, Horizon::alone(self.txn.at)) else { return };
         for v in change::named(updates) {

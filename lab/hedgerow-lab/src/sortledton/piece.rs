@@ -251,7 +251,7 @@ impl Piece<'_> {
     }
 
     /// Gives up versions that no reader needs, the marks of neighbours that have no others, and removed
-    /// neighbours that nobody sees.
+    /// neighbours that no reader sees.
     pub(super) fn collect(&mut self, horizon: &Horizon<'_>) {
         let mut marks = std::mem::take(self.marks);
         let mut from = 0;

@@ -101,8 +101,8 @@ impl Versions {
         self.newest == Stamp::new(at, false) && self.older.is_none()
     }
 
-    /// Adds a version at `at`; `weight` is that of the newest one until now, which nobody has seen if it is
-    /// of `at` too.
+    /// Adds a version at `at`; `weight` is that of the newest one until now, which no reader has seen if it
+    /// is of `at` too.
     pub(super) fn write(&mut self, at: u64, removed: bool, weight: f64) {
         let before = std::mem::replace(&mut self.newest, Stamp::new(at, removed));
         let seen_by_nobody = before.begin() == at && (self.older.is_some() || !before.is_removed());
@@ -193,8 +193,8 @@ pub(super) struct Bound(AtomicU64);
 
 /// The timestamps of readers as writers know them.
 ///
-/// A bound, shared by all writers, answers mostly: no reader is before it, now or later. Only where a version
-/// is newer, the tracer is asked.
+/// A bound, shared by all writers, answers mostly: no reader is before it, now or later. Only for a newer
+/// version the writer reads the tracer.
 pub(super) struct Horizon<'a> {
     shared: Option<(&'a Clock, &'a Bound)>,
     bound: u64,

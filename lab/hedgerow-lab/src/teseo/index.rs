@@ -216,9 +216,9 @@ impl Table {
         lives.iter().rev().find(|older| since(older.life) <= at).is_some_and(|older| is_alive(older.life))
     }
 
-    /// Makes a vertex exist or not in the transaction of `at`; without `present` it stays as it is, and
-    /// nobody else changes it until that transaction is published. Returns the life before. Asks for the
-    /// `horizon` if the vertex has many older lives.
+    /// Makes a vertex exist or not in the transaction of `at`; without `present` it stays as it is, and no
+    /// other transaction changes it until that transaction is published. Returns the life before. Asks for
+    /// the `horizon` if the vertex has many older lives.
     pub(super) fn set_life(
         &self,
         v: VertexId,

@@ -2,7 +2,7 @@
 //!
 //! A scan holds no latch while a kernel looks at a list: it holds references to the words of segments. A
 //! writer that finds a reference changes a copy. The last segment of one subgraph is mostly the first of the
-//! next, and is not asked for again.
+//! next, and is not read again.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //!
 //! *Read-optimised* (section 4.1): words packed to both ends, the gap between them in the middle. A source
 //! stands as a header of two words, its id and how many targets follow; then its targets. *Write-optimised*:
-//! what no longer fits goes into a buffer beside the words, which is ordered by itself, until a rebalance
+//! what no longer fits goes into a buffer beside the words, which has an order of its own, until a rebalance
 //! spreads it.
 
 use std::collections::BTreeMap;
@@ -16,8 +16,8 @@ use super::undo::Undo;
 
 /// Marks the word that names a source: no target has it, since ids are smaller.
 pub(super) const HEAD: u32 = 1 << 31;
-/// How far from a hint a header is looked for: a segment that a rebalance has spread takes about so many
-/// insertions.
+/// The distance from a hint within which a header is searched: a segment that a rebalance has spread takes
+/// about this number of insertions.
 const NEAR: usize = 256;
 /// A place that no header has.
 pub(super) const NO_HEADER: usize = usize::MAX;
@@ -69,8 +69,8 @@ pub(super) struct Segment {
     /// The end of the left side, and the begin of the right one.
     pub(super) left: usize,
     pub(super) right: usize,
-    /// The first edge of the right side: kept here, so that nobody goes to the words to choose a side. More
-    /// than every key if there is none.
+    /// The first edge of the right side: kept here, so that no reader goes to the words to choose a side.
+    /// More than every key if there is none.
     pivot: u64,
     /// Edges that had no room: those of a write-optimised segment.
     #[allow(clippy::box_collection, reason = "most segments have none, and 8 bytes instead of 24")]

@@ -1,4 +1,4 @@
-//! The service threads: rebalances that writers have asked for, after a delay, and visits of the whole graph
+//! The service threads: rebalances that writers have requested, after a delay, and visits of the whole graph
 //! (sections 3.3 and 4.2).
 
 use std::sync::Arc;

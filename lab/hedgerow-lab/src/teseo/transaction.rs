@@ -3,7 +3,7 @@
 //!
 //! Its timestamp is drawn when it begins. What an unpublished transaction has changed is its own until it is
 //! published: a younger one that meets it waits, an older one takes all back and begins again behind it with
-//! a new timestamp. So nobody who holds something waits for a younger transaction, and no circle of
+//! a new timestamp. So no transaction that holds something waits for a younger one, and no circle of
 //! transactions waits.
 //!
 //! A transaction that adds an edge to the list of a vertex relies on the vertex: it looks again whether that

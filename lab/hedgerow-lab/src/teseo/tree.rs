@@ -1,8 +1,8 @@
 //! The fat tree of the whole container, in which each segment has a latch (section 5.1).
 //!
-//! Who reads or writes an edge finds its segment without a latch, latches it, and looks at its fence keys: if
-//! the edge has its place elsewhere by now, the search starts over. It holds one latch at a time. Who
-//! rebalances holds those of a whole window, and the leaf's own lock, which only rebalancers respect.
+//! A reader or writer of an edge finds its segment without a latch, latches it, and looks at its fence keys:
+//! if the edge has its place elsewhere by now, the search starts over. It holds one latch at a time. A
+//! rebalancer holds those of a whole window, and the leaf's own lock, which only rebalancers respect.
 
 use std::sync::Arc;
 
@@ -51,8 +51,8 @@ impl Tree {
         }
     }
 
-    /// As [`read`](Self::read), to change it; and a key of the segment, if it needs a rebalance that nobody
-    /// has asked for.
+    /// As [`read`](Self::read), to change it; and a key of the segment, if it needs a rebalance that no
+    /// writer has requested.
     #[inline]
     pub(super) fn write<T>(
         &self,
@@ -248,8 +248,8 @@ mod tests {
     use crate::GraphForm;
     use crate::planted::sound;
 
-    /// A leaf of several segments, the first of which has so many edges in its buffer. Returns whether a
-    /// rebalance left the leaf, and whether it has room for all.
+    /// Makes a leaf of several segments, the first of which has `buffered` edges in its buffer. Returns
+    /// whether a rebalance left the leaf, and whether it has room for all.
     fn leaf_is_left(buffered: usize) -> (bool, bool) {
         let options =
             TeseoOptions { segment: 32, leaf: 16, tau_h: 1.0, rho_h: 0.1, ..TeseoOptions::default() };

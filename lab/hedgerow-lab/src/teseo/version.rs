@@ -142,8 +142,9 @@ impl Segment {
         if let Some(older) = older
             && !is_on(Planted::UncoveredEntryTrusted)
         {
-            // The entry behind it may have been pruned since, which uncovers an older one: that has to say
-            // now what held before this change. What it said itself belongs to timestamps that nobody reads.
+            // The entry behind it may have been pruned since, which uncovers an older one: that one must now
+            // state whether the edge existed before this change. Its own statement belongs to timestamps that
+            // no reader has.
             *older = Undo { stamp: stamp(older.at(), entry.before().is_none()), ..*older };
         }
         let spot = self.spot(key, NO_HEADER);

@@ -188,8 +188,8 @@ fn random(name: &'static str, config: ModelConfig, seed: u64) -> Sound {
     Sound::new(name, config, &disk, &model)
 }
 
-/// A vertex with so many edges that the image of its subgraph is cut, in two labels, and a few others far
-/// from it.
+/// A vertex with enough edges that the image of its subgraph is cut, in two labels, and a few others far from
+/// it.
 fn hub(config: ModelConfig) -> Sound {
     let disk = SimFs::new();
     let graph = options(config).reverse(false).open_on(disk.handle()).unwrap();

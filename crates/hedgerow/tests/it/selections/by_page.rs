@@ -228,8 +228,8 @@ fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
             for (found, expected) in found.iter().zip(expected) {
                 assert!(found.agrees_with(expected, 1e-9), "{:?} of {selection:?}", expected.kind());
             }
-            // Each thread keeps a window of incoming edges, of a page at least, which may stand beside a full
-            // memory.
+            // Each thread keeps a window of incoming edges, of one page or more, which may come on top of a
+            // full memory.
             let (used, threads) =
                 (graph.stats().unwrap().memory_bytes(), rayon::current_num_threads() as u64);
             let bound = limit + threads * edges / 5 * 12 * 5 / 4;

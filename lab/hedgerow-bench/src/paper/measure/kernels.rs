@@ -39,7 +39,7 @@ pub(super) fn must_agree(name: &str, expected: &[Answer], answers: &[Answer]) ->
     Ok(())
 }
 
-/// Runs these kernels, a prefix of [`Kernel::ALL`], once on a new snapshot, by so many threads; searches by
+/// Runs these kernels, a prefix of [`Kernel::ALL`], once on a new snapshot, by `threads` threads; searches by
 /// the mean over the sources.
 pub(super) fn once(
     subject: &dyn Subject,

@@ -1,5 +1,4 @@
-//! Indexes of vertices: a dense array, a hash table and a tree by themselves, and the vertices of each
-//! engine.
+//! Indexes of vertices: a dense array, a hash table and a tree alone, and the vertices of each engine.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hint::black_box;

@@ -23,8 +23,8 @@ pub(crate) struct Phase {
     pub(crate) updates_per_s: Option<f64>,
 }
 
-/// Runs so many readers and writers for [`PHASE`] or longer, of a small graph less. The writers share
-/// `edges`, all of which are there before and after.
+/// Runs this number of readers and writers for [`PHASE`] or longer, on a small graph for less. The writers
+/// share `edges`, all of which are there before and after.
 pub(crate) fn phase(
     work: &Work<'_>,
     subject: &dyn Subject,

@@ -13,8 +13,8 @@ use hedgerow_report::figures::geomean;
 /// The kernels of the suite `analytics`.
 const KERNELS: [Kernel; 5] = [Kernel::Bfs, Kernel::PageRank, Kernel::Sssp, Kernel::Wcc, Kernel::Triangles];
 
-/// Runs all kernels that are asked for on a new snapshot, once. The snapshot is opened before; what a kernel
-/// has it copy is part of the kernel's time.
+/// Runs all requested kernels on a new snapshot, once. The snapshot is opened before; what a kernel has it
+/// copy is part of the kernel's time.
 pub(super) fn all(
     work: &Work<'_>,
     subject: &dyn Subject,
