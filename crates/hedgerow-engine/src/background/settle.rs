@@ -251,7 +251,7 @@ mod tests {
                 if calls() > before {
                     break;
                 }
-                assert!(start.elapsed() < FOR_EVER, "nobody was told");
+                assert!(start.elapsed() < FOR_EVER, "the function did not run");
                 // Merges, now and then: the first one starts the thread.
                 graph.insert_edge(0, end).expect("put");
                 std::thread::sleep(Duration::from_millis(10));

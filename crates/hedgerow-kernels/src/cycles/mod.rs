@@ -98,7 +98,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     // A search; lists of the vertices that can follow on a way, including the list of the source.
     memory: Memory {
         fixed: 256 << 10,
-        provided: "at most 100 cycles of 8 vertices are asked for",
+        provided: "the call requests at most 100 cycles of 8 vertices",
         ..Memory::per_id(25)
     },
     cited: "D. B. Johnson, *Finding All the Elementary Circuits of a Directed Graph*, SIAM Journal on Computing 4(1), 1975; \

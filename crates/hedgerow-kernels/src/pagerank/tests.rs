@@ -296,7 +296,7 @@ fn check_tolerance(exact: &[f64], run: impl Fn(&PageRankConfig) -> Result<Vec<f6
     };
     let error = with(1000, Some(1e-6));
     assert!(error <= 1e-6 / 0.15 && error > 1e-12, "it stops in time, not late: {error}");
-    assert!((with(5, Some(0.0)) - with(5, None)).abs() < 1e-12, "at most so many iterations");
+    assert!((with(5, Some(0.0)) - with(5, None)).abs() < 1e-12, "five iterations at most");
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn is_sound(name: &str, path: &str, text: &str) {
     assert_eq!(tree.report().errors, Vec::<String>::new(), "{text}");
 }
 
-/// Returns a text of so many characters, with blanks in it.
+/// Returns a text of `characters` characters, with blanks in it.
 fn long(characters: usize) -> String {
     "word ".repeat(characters).chars().take(characters - 1).chain(['.']).collect()
 }
