@@ -166,6 +166,14 @@ faults! {
     ViewNotRefreshed,
     /// The buffer in which records wait to be written is not charged to the account of the store.
     BufferNotCharged,
+    /// Memory that reads take from the budget is not charged.
+    TakenNotCharged,
+    /// Subgraphs that a commit has loaded are evicted before it has ended.
+    PinForgotten,
+    /// Needs of every kind may take the slack of the limit.
+    SlackIgnored,
+    /// A commit keeps its memory while it waits for memory.
+    WaitsWithMemory,
 
     // Reads.
     /// Reads that lend the newest edges of a vertex return them in list order, not newest first.

@@ -73,6 +73,17 @@ impl<'a> RowRef<'a> {
         word.map_or(self, |(property, (kind, word))| RowRef::Word(property, kind, word))
     }
 
+    /// Returns the sum of the lengths of texts and bytes. O(properties).
+    pub fn variable_bytes(self) -> usize {
+        match self {
+            RowRef::Row(row) => row.cells().iter().map(|(_, value)| value.as_ref().variable_bytes()).sum(),
+            RowRef::Columns(columns, at) => {
+                columns.0.iter().map(|(_, column)| column.get(at).variable_bytes()).sum()
+            }
+            RowRef::Empty | RowRef::Fixed(_) | RowRef::FixedColumns(..) | RowRef::Word(..) => 0,
+        }
+    }
+
     /// True if no property has a value.
     #[inline]
     pub fn is_empty(self) -> bool {

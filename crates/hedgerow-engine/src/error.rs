@@ -3,11 +3,15 @@
 
 mod argument;
 
+mod shortage;
+
 use std::path::Path;
 
 use hedgerow_core::{GraphConfig, Timestamp, VertexKey};
 use hedgerow_io::{Corruption, IoError, LockHolder};
 use hedgerow_mem::version::NotInMemory;
+
+pub use shortage::Shortage;
 
 pub use argument::ArgumentError;
 pub(crate) use argument::with_keys;
@@ -155,17 +159,8 @@ pub enum CommitError {
     },
     /// The [memory limit](crate::Options::memory_limit) has no room for the commit. Run it again once views
     /// or old snapshots are dropped, or open the store with a larger limit.
-    #[error(
-        "the memory limit of {limit} bytes leaves no room: {used} are used, and the commit needs about {needed}"
-    )]
-    MemoryLimit {
-        /// The limit.
-        limit: u64,
-        /// The bytes in use.
-        used: u64,
-        /// The bytes that the commit takes, estimated.
-        needed: u64,
-    },
+    #[error("no room for the commit: {0}")]
+    MemoryLimit(Shortage),
     /// The transaction alone takes more than a quarter of the [memory limit](crate::Options::memory_limit).
     /// Split it.
     #[error("the transaction needs about {needed} bytes of memory; the limit allows {most} for one")]
@@ -242,17 +237,8 @@ pub enum StorageError {
     },
     /// Data of the graph must be read from files, and the [memory limit](crate::Options::memory_limit) has no
     /// room for it in addition to the data in memory.
-    #[error(
-        "reading a part of the graph needs {needed} bytes beside the {used} in use, of a memory limit of {limit}"
-    )]
-    MemoryLimit {
-        /// The limit, in bytes.
-        limit: u64,
-        /// The bytes in use.
-        used: u64,
-        /// The bytes that the data takes, estimated.
-        needed: u64,
-    },
+    #[error("no room for a part of the graph: {0}")]
+    MemoryLimit(Shortage),
     /// Each time that this call had read data from files, the data was evicted again, since other calls need
     /// the room.
     #[error(transparent)]
@@ -273,13 +259,16 @@ impl Error {
         matches!(self, Error::Commit(CommitError::Conflict { .. }))
     }
 
+    /// True if a transaction was refused for its memory. A transaction of fewer operations may succeed.
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(self, Error::Commit(CommitError::MemoryLimit(_) | CommitError::TooLarge { .. }))
+    }
+
     /// Turns the error of a read within a commit into an error of the commit: if the memory limit has no room
     /// for the read, the commit is refused.
     pub(crate) fn of_commit(self) -> Error {
         match self {
-            Error::Storage(StorageError::MemoryLimit { limit, used, needed }) => {
-                CommitError::MemoryLimit { limit, used, needed }.into()
-            }
+            Error::Storage(StorageError::MemoryLimit(shortage)) => CommitError::MemoryLimit(shortage).into(),
             other => other,
         }
     }

@@ -23,7 +23,7 @@ mod tools;
 pub use commit::{Ack, Applied, Pipeline, RemoveOptions, RemovedEdges, Ticket, WriteTxn};
 pub use config::{Durability, Isolation};
 pub use durable::checkpoint::Checkpoint;
-pub use error::{ArgumentError, CommitError, Error, OpenError, Result, StateError, StorageError};
+pub use error::{ArgumentError, CommitError, Error, OpenError, Result, Shortage, StateError, StorageError};
 pub use graph::Graph;
 pub use hedgerow_core::{
     Block, Comparison, Condition, Direction, GraphConfig, KeyColumn, KeyKind, KindId, LabelId, Neighbors,

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::account::{Account, Charge};
+use hedgerow_core::account::Account;
 use hedgerow_core::{
     Direction, Neighbors, Resident, SUBGRAPH_VERTICES, SubgraphId, Timestamp, Topology, VertexId,
     WeightedNeighbors, WeightedTopology, scan_blocks,
@@ -72,8 +72,6 @@ pub struct DirectionView {
     as_of: Timestamp,
     /// The arena for lists that only the view has.
     arena: Arena,
-    /// The charge of a side that is composed, not refreshed.
-    charge: Option<Charge>,
 }
 
 impl Default for DirectionView {
@@ -91,7 +89,6 @@ impl DirectionView {
             known: Vec::new(),
             as_of: Timestamp::ZERO,
             arena: Arena::of_view(account),
-            charge: None,
         }
     }
 

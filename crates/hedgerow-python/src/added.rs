@@ -61,6 +61,7 @@ impl std::ops::AddAssign for Found {
 }
 
 /// The sum over batches; `None` if a batch did not look up its rows.
+#[derive(Clone, Copy)]
 pub(crate) struct Told(pub(crate) Option<Found>);
 
 impl Default for Told {

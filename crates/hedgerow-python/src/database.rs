@@ -1,10 +1,11 @@
 //! `Database`: an open store.
 
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow::{Error, Graph, KeyKind, StorageError, Timestamp};
+use hedgerow::{Error, Graph, KeyKind, StorageError, Timestamp, WriteTxn};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
@@ -62,6 +63,36 @@ impl Database {
     ) -> PyResult<T> {
         let graph = self.handle.graph()?;
         py.detach(move || f(&graph)).map_err(raise)
+    }
+
+    /// Runs `f` on each batch of rows, each as one transaction, with the result of the batch before. Then
+    /// calls `done` with the result. If the memory limit has no room for a batch, goes on with batches of
+    /// half as many rows, down to one.
+    pub(crate) fn for_each_batch<T: Send + Sync>(
+        &self,
+        py: Python<'_>,
+        (rows, mut batch): (usize, usize),
+        f: impl Fn(&mut WriteTxn, Range<usize>, Option<&T>) -> hedgerow::Result<T> + Send + Sync,
+        mut done: impl FnMut(&T),
+    ) -> PyResult<()> {
+        let (mut start, mut last) = (0, None::<T>);
+        while start < rows {
+            let range = start..rows.min(start.saturating_add(batch));
+            let put = |txn: &mut WriteTxn| f(txn, range.clone(), last.as_ref());
+            let run = |graph: &Graph| match graph.transact(BULK_RETRIES, put) {
+                Err(error) if error.is_out_of_memory() && range.len() > 1 => Ok(None),
+                made => made.map(|(made, _)| Some(made)),
+            };
+            match self.detached(py, run)? {
+                Some(made) => {
+                    done(&made);
+                    (start, last) = (range.end, Some(made));
+                }
+                None => batch = range.len() / 2,
+            }
+            py.check_signals()?;
+        }
+        Ok(())
     }
 
     /// Writes a checkpoint of either kind, and returns its figures as a Python object.
@@ -265,16 +296,12 @@ impl Database {
         if conflict == OnConflict::Raise {
             self.detached(py, |graph| edges.check_new(&graph.snapshot()?))?;
         }
-        let mut rank = self.detached(py, |graph| edges.first_rank_in(graph))?;
+        let first_rank = self.detached(py, |graph| edges.first_rank_in(graph))?;
         let mut found = Found::default();
-        for start in (0..edges.len()).step_by(batch) {
-            let range = start..edges.len().min(start.saturating_add(batch));
-            let put = |txn: &mut hedgerow::WriteTxn| edges.put(txn, range.clone(), conflict, rank);
-            let ((next, put), _) = self.detached(py, |graph| graph.transact(BULK_RETRIES, put))?;
-            rank = next;
-            found += put;
-            py.check_signals()?;
-        }
+        let put = |txn: &mut WriteTxn, range, last: Option<&(_, Found)>| {
+            edges.put(txn, range, conflict, last.map_or(first_rank, |(next, _)| *next))
+        };
+        self.for_each_batch(py, (edges.len(), batch), put, |(_, put)| found += *put)?;
         let added = edges.added(repeated, found, conflict);
         drop((edges, keeping));
         py.detach(|| heap::give_back_after(added.rows));

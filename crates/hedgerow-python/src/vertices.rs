@@ -7,7 +7,7 @@ use hedgerow::WriteTxn;
 use pyo3::prelude::*;
 
 use crate::added::{OnConflict, Told};
-use crate::database::{BULK_RETRIES, Database};
+use crate::database::Database;
 use crate::heap::Keeping;
 use crate::key::count;
 use crate::rows::{Duplicates, EdgeRows, VertexRows};
@@ -220,7 +220,7 @@ impl Database {
 
 impl Database {
     /// Runs `f` on each batch of rows, each as one transaction. Returns the sum of the results.
-    fn in_batches<T: Default + AddAssign + Send>(
+    fn in_batches<T: Default + AddAssign + Copy + Send + Sync>(
         &self,
         py: Python<'_>,
         rows: usize,
@@ -229,12 +229,8 @@ impl Database {
     ) -> PyResult<T> {
         let batch = batch.map_or(Ok(1 << 16), |object| count("batch", object, 1))? as usize;
         let mut done = T::default();
-        for start in (0..rows).step_by(batch) {
-            let range = start..rows.min(start.saturating_add(batch));
-            let run = |graph: &hedgerow::Graph| graph.transact(BULK_RETRIES, |txn| f(txn, range.clone()));
-            done += self.detached(py, run)?.0;
-            py.check_signals()?;
-        }
+        let f = |txn: &mut WriteTxn, range, _: Option<&T>| f(txn, range);
+        self.for_each_batch(py, (rows, batch), f, |made| done += *made)?;
         Ok(done)
     }
 }

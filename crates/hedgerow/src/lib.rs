@@ -43,8 +43,8 @@ pub use hedgerow_engine::{
     GraphConfig, Isolation, KHopOptions, KernelView, Kind, LEAST_MEMORY_LIMIT, Label, LabelOptions, LabelRef,
     LabelSnapshot, LentEdge, Limited, MissingVertex, NeighborCursor, NeighborLists, Neighborhood, OpenError,
     Options, Pipeline, Properties, Property, RemoveOptions, RemovedEdges, Result, RowOrder, SalvageReport,
-    Schema, Snapshot, StateError, Stats, StorageError, Ticket, TieredBlock, TieredView, VertexRow, WriteTxn,
-    check_path, check_path_within, salvage, salvage_on, salvage_on_within, salvage_within,
+    Schema, Shortage, Snapshot, StateError, Stats, StorageError, Ticket, TieredBlock, TieredView, VertexRow,
+    WriteTxn, check_path, check_path_within, salvage, salvage_on, salvage_on_within, salvage_within,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

@@ -2,14 +2,15 @@
 //! (rule R7). The same thread reclaims versions that snapshots pinned, once they are closed (rule R6).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use hedgerow_core::sync::{Ordering, fence};
-use hedgerow_core::{SubgraphId, Timestamp};
+use hedgerow_core::{Direction, SubgraphId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
-use hedgerow_mem::{Pin, SubgraphTable};
+use hedgerow_mem::{Pin, Subgraph, Version};
 
+use crate::state::budget::{For, Need};
 use crate::state::store::Core;
 use crate::state::tables::PartitionKey;
 
@@ -95,16 +96,23 @@ impl Core {
         // Lists that only cached views use would keep the old regions in memory.
         self.views.give_all_up();
         // Under a memory limit, lists move only if the limit has room for two copies of them.
-        let relocate = self.has_room_to_relocate();
+        // Returned memory pages are needed again when their regions are evacuated.
+        let arena = self.subgraphs.arena().stats();
+        let twice = (arena.touched + 2 * arena.returned) as u64;
+        let relocate =
+            self.durable.is_none() || self.budget.fits(&Need::new(For::Commit, twice).with_block(twice));
         let evacuation = relocate.then(|| self.subgraphs.arena().evacuate());
         let (mut settled, mut whole) = (0, true);
         for (label, table) in self.tables() {
             for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
-                // Once the limit has no room, the remaining deltas are not merged.
-                whole &= relocate || self.has_room_to_settle();
-                for &direction in self.directions_of(label).iter().filter(|_| whole) {
-                    let chain = PartitionKey { label, subgraph, direction };
-                    settled += usize::from(self.settle_chain(table, chain, relocate));
+                let Some(entry) = table.get(subgraph) else { continue };
+                for &direction in self.directions_of(label) {
+                    // Once the limit has no room, the remaining deltas are not merged.
+                    whole &= relocate || self.has_room_to_settle(entry, direction);
+                    if whole {
+                        let chain = PartitionKey { label, subgraph, direction };
+                        settled += usize::from(self.settle_chain(entry, chain, relocate));
+                    }
                 }
             }
         }
@@ -113,6 +121,20 @@ impl Core {
         self.views.note_settled();
         if whole {
             self.settling.ordered_at.store(published, Ordering::Relaxed);
+        }
+    }
+
+    /// True if the limit has room to settle a chain in place, once the lists replaced before it are freed.
+    fn has_room_to_settle(&self, subgraph: &Subgraph, direction: Direction) -> bool {
+        if self.memory_limit.is_none() {
+            return true;
+        }
+        let bytes = |head: &Arc<Version>| if head.delta().is_empty() { 0 } else { head.bytes() as u64 };
+        let bytes = subgraph.versions(direction).first().map_or(0, bytes);
+        let need = Need::new(For::Speed, bytes).in_arena().with_block(bytes);
+        self.budget.fits(&need) || {
+            self.subgraphs.memory().retire_list().drain();
+            self.budget.fits(&need)
         }
     }
 
@@ -151,7 +173,7 @@ impl Core {
         // In an idle store no other thread would free the versions that were unlinked last.
         self.subgraphs.memory().retire_list().drain();
         let (mut settled, mut looks) = (0, 0);
-        while round.next < bound && settled < SETTLED && looks < LOOKS && !self.is_too_full_to_settle() {
+        while round.next < bound && settled < SETTLED && looks < LOOKS {
             settled += self.settle_if_idle(SubgraphId(round.next), round);
             (round.next, looks) = (round.next + 1, looks + 1);
         }
@@ -177,6 +199,10 @@ impl Core {
             };
             let _ = failpoint::reach(FailPoint::SettleSubgraph);
             for &direction in self.directions_of(label) {
+                if !self.has_room_to_settle(entry, direction) {
+                    round.left = true;
+                    continue;
+                }
                 let horizon = self.horizon();
                 let pinned = |pin| self.keep(PartitionKey { label, subgraph, direction }, pin);
                 let made = latched.settle(direction, self.is_weighted(label), false, &horizon, pinned);
@@ -201,8 +227,7 @@ impl Core {
     }
 
     /// Settles one chain; returns true if that made a version.
-    fn settle_chain(&self, table: &SubgraphTable, chain: PartitionKey, relocate: bool) -> bool {
-        let Some(entry) = table.get(chain.subgraph) else { return false };
+    fn settle_chain(&self, entry: &Subgraph, chain: PartitionKey, relocate: bool) -> bool {
         let horizon = self.horizon();
         let pinned = |pin| self.keep(chain, pin);
         let mut latched = entry.latch_for_upkeep();

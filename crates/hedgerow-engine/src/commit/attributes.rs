@@ -138,6 +138,12 @@ impl<'a> AttributesTable<'a> {
         place.and_then(|place| self.all.get(place)).unwrap_or(OpAttributes::NONE)
     }
 
+    /// Returns the lengths of all texts and bytes. O(attributes).
+    pub(crate) fn variable_bytes(self) -> usize {
+        let of_columns = self.columns.map_or(0, Columns::bytes);
+        self.all.iter().map(OpAttributes::variable_bytes).sum::<usize>() + of_columns
+    }
+
     /// Returns the rank of the edge.
     #[inline]
     pub(crate) fn rank(self, handle: u32) -> u64 {

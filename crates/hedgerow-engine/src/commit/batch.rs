@@ -33,7 +33,7 @@ use super::request::{Outcome, Request};
 use super::validate::LatchKey;
 use crate::config::Isolation;
 use crate::error::{CommitError, Result};
-use crate::state::pages::CommitLoads;
+use crate::state::room::commit::Merges;
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
@@ -84,12 +84,12 @@ pub(crate) fn commit_unpublished<'j>(
     if !suits(engine, request) {
         return Ok(None);
     }
-    let (mut cut_short, mut loads) = (0, CommitLoads::default());
+    let mut room = request.room(engine);
     loop {
         let attempts = |threads: &CommitThreads<'j>| -> Result<Attempt> {
             let mut last = Attempt::Moved;
             for _ in 0..MAX_RESTARTS {
-                last = attempt(engine, request, threads)?;
+                last = attempt(engine, request, threads, room.merges())?;
                 if !matches!(last, Attempt::Moved) {
                     break;
                 }
@@ -100,11 +100,8 @@ pub(crate) fn commit_unpublished<'j>(
             Attempt::Committed(outcome) => return Ok(Some(outcome)),
             Attempt::Moved => return Ok(None),
             // The thread holds neither a latch nor the threads of commits: it may wait for a checkpoint.
-            Attempt::Load(unloaded) => engine.load_for_commit(&mut loads, &unloaded)?,
-            Attempt::CutShort { used } => {
-                loads.note_merges(engine.find_room_for_batch(used, cut_short)?);
-                cut_short += 1;
-            }
+            Attempt::Load(unloaded) => room.load(&unloaded)?,
+            Attempt::CutShort { needed } => room.make_room(needed)?,
         }
     }
 }
@@ -116,13 +113,18 @@ enum Attempt {
     Moved,
     /// These subgraphs must be loaded first.
     Load(Vec<LatchKey>),
-    /// The memory limit left no room for the merges, given the bytes that were used before.
+    /// The memory limit left no room for the merges, which need these bytes.
     CutShort {
-        used: u64,
+        needed: u64,
     },
 }
 
-fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThreads<'j>) -> Result<Attempt> {
+fn attempt<'j>(
+    engine: &'j Engine,
+    request: &'j Request<'_>,
+    threads: &CommitThreads<'j>,
+    merges: Merges,
+) -> Result<Attempt> {
     let attributed = !engine.schema.default_is_plain();
     let labels = ByLabel::of(engine, request.ops, attributed);
     let each = labels.each(request.ops.len());
@@ -143,9 +145,10 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     }
     let (keys, _) = context;
     let outcomes = Outcomes::new(engine, request);
-    let used = engine.account().used();
-    let latch = move |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part, used);
-    let prepare = move |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part, used);
+    let (of_latch, of_prepare) = (merges.clone(), merges.clone());
+    let latch = move |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part, &of_latch);
+    let prepare =
+        move |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part, &of_prepare);
     let (_, parts) = threads.claim_each(outcomes, all, latch, prepare);
     let unloaded: Vec<_> = parts.iter().flat_map(Part::unloaded).collect();
     if !unloaded.is_empty() {
@@ -154,7 +157,7 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
         return Ok(Attempt::Load(unloaded));
     }
     if parts.iter().any(|part| part.is_cut_short) {
-        return Ok(Attempt::CutShort { used });
+        return Ok(Attempt::CutShort { needed: merges.needed() });
     }
     // Edges may have properties only if the schema allows it, which is checked under the latches.
     if !attributed && !engine.schema.default_is_plain() {
@@ -168,9 +171,9 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
 }
 
 /// Prepares the subgraphs of one part before the timestamp is drawn. Computes the effects of the operations,
-/// and makes room for them in deltas, or builds versions in which they are merged. `used`: the bytes of
-/// memory that were used before.
-fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, used: u64) {
+/// and makes room for them in deltas, or builds versions in which they are merged. If there is no memory for
+/// that, only counts the memory.
+fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, merges: &Merges) {
     let _ = failpoint::reach(FailPoint::BatchCompute);
     if !part.unloaded.is_empty() || part.is_cut_short {
         return;
@@ -196,32 +199,35 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, us
         for &direction in part.label.directions {
             let count = part.batches[at].effects(direction).len();
             let fits = count == 0 || part.latched[at].has_room(direction, count);
-            if !(fits || merge_ahead(engine, part, (at, direction), used)) {
+            if !(fits || merge_ahead(engine, part, (at, direction), merges)) {
                 // No timestamp was drawn yet: the built versions are dropped, and the attempt ends.
                 part.is_cut_short = true;
-                return;
             }
         }
     }
 }
 
 /// Makes room for the effects on a chain, or builds the version in which they are merged. False if the memory
-/// limit has no room for that, given the bytes that were `used` before and the present merges of other
-/// threads.
+/// limit has no room for that, or had none for another merge of the commit.
 #[cold]
-fn merge_ahead(engine: &Engine, part: &mut Part<'_>, (at, direction): (usize, Direction), used: u64) -> bool {
-    if engine.is_full(used) {
-        return false;
-    }
+fn merge_ahead(
+    engine: &Engine,
+    part: &mut Part<'_>,
+    (at, direction): (usize, Direction),
+    merges: &Merges,
+) -> bool {
     let Part { label, batches, latched, effects, attributes, ahead, .. } = part;
     let (batch, held) = (&batches[at], &mut latched[at]);
     let ops = ops(effects, attributes, batch.effects(direction));
-    let merge = engine.memory_limit.map_or(0, |_| held.bytes_to_merge(direction, ops.len()));
-    let Some(_promise) = engine.promise_merge(merge, used) else { return false };
+    let bytes = engine.memory_limit.map_or(0, |_| held.bytes_to_merge(direction, ops.len()));
+    if !merges.begin(bytes) {
+        return false;
+    }
     let chain = PartitionKey { label: label.label, subgraph: batch.subgraph, direction };
     let pinned = |pin| engine.keep(chain, pin);
     let built = held.prepare(direction, ops, label.weighted, &engine.horizon(), pinned);
     ahead.extend(built.map(|built| (at as u32, direction, built)));
+    merges.end(bytes);
     true
 }
 

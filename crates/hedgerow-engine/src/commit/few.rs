@@ -84,7 +84,7 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     }
     let record = engine.durable.as_ref().map(|_| encode(engine, &edges)).transpose()?;
     // Without memory for all merges at once, the batch does them chain by chain.
-    let Ok(merges) = engine.promise_merges(|| bytes_to_merge(&latches, &effects)) else { return Ok(None) };
+    let Ok(merges) = engine.take_for_merges(|| bytes_to_merge(&latches, &effects)) else { return Ok(None) };
     let built = prepare(engine, &mut latches, &effects);
     drop(merges); // the memory of the merges is charged by now
     let ts = draw_unchecked(engine, record)?;

@@ -14,7 +14,7 @@
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{Attributes, Ops};
+use hedgerow_mem::{Attributes, Ops, SubgraphPage};
 use smallvec::SmallVec;
 
 use super::effect::{AdjacencyOp, Effects};
@@ -27,12 +27,15 @@ use super::request::{Outcome, Request};
 use super::validate::{LatchKey, Latches};
 use crate::config::Isolation;
 use crate::error::{CommitError, Error, Result, StorageError};
-use crate::state::pages::CommitLoads;
+use crate::state::room::commit::Merges;
 use crate::state::store::Engine;
 
 /// The greatest number of attempts of a commit. One fails if its look-ups are outdated once it has the
 /// latches.
 const MAX_RESTARTS: usize = 1000;
+
+/// The greatest number of times that a commit loads all labels for a search, since parts were evicted again.
+const MAX_SEARCHES: u32 = 3;
 
 enum Attempt {
     Done(Outcome),
@@ -46,25 +49,28 @@ enum Attempt {
 
 /// Commits up to and including the mark in the ring. Blocks for other committers of the same subgraphs.
 pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
-    let (mut extra, mut loads) = (Vec::new(), CommitLoads::default());
+    let (mut extra, mut room) = (Vec::new(), request.room(engine));
     let searches = engine.config.is_one_way() && request.ops.iter().any(|op| op.kind == OpKind::RemoveVertex);
     if searches {
         // Edges to a vertex are stored at their sources, which may be in any subgraph.
         engine.load_all()?;
     }
+    let mut searched = 0;
     for _ in 0..MAX_RESTARTS {
-        let attempted = attempt(engine, request, &extra);
+        let attempted = attempt(engine, request, &extra, &room.merges());
         if searches && matches!(attempted, Err(Error::Storage(StorageError::NotInMemory(_)))) {
+            // Labels that do not fit together evict each other.
+            searched += 1;
+            if searched > MAX_SEARCHES {
+                return Err(engine.no_room_for_all());
+            }
             engine.load_all()?;
             continue;
         }
         match attempted? {
             Attempt::Done(outcome) => return Ok(outcome),
-            Attempt::Load(unloaded) => engine.load_for_commit(&mut loads, &unloaded)?,
-            Attempt::Room(needed) => {
-                engine.find_room_to_merge(needed)?;
-                loads.note_merges(needed);
-            }
+            Attempt::Load(unloaded) => room.load(&unloaded)?,
+            Attempt::Room(needed) => room.make_room(needed)?,
             Attempt::Again(more) => {
                 extra.extend(more);
                 extra.sort_unstable();
@@ -98,7 +104,7 @@ impl Drop for Taken<'_> {
 }
 
 // Long because its seven steps share latches, ids and effects, and their order is the protocol.
-fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result<Attempt> {
+fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey], merges: &Merges) -> Result<Attempt> {
     // 1. Resolve.
     let mut bindings = KeyBindings::of(request.ops, request.create);
     bindings.resolve(engine, request.keys)?;
@@ -159,9 +165,10 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
         return Ok(Attempt::Done(Outcome { ts: order.last_drawn(), edges: 0, applied: effects.applied }));
     }
 
-    let merges = engine.promise_merges(|| bytes_to_merge(engine, &effects, &latches));
-    if let Err(needed) = merges {
-        return Ok(Attempt::Room(needed));
+    // Without a limit the memory is not counted.
+    let bytes = engine.memory_limit.map_or(0, |_| bytes_to_merge(engine, &effects, &latches));
+    if !merges.begin(bytes) {
+        return Ok(Attempt::Room(bytes as u64));
     }
 
     // 5. Order.
@@ -173,7 +180,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     let applied = must_apply(engine);
     taken.used(&effects);
     apply(engine, request.keys, &effects, ts, &mut latches);
-    drop(merges); // the memory of the merges is charged by now
+    merges.end(bytes);
     let (vertices, edges) = effects.count_changes();
     let merged: SmallVec<[_; 4]> = latches.merged().collect();
     drop(latches);
@@ -210,7 +217,7 @@ fn make_pages<'e>(
     Ok(latches.make(engine, &latch_keys))
 }
 
-/// Returns an upper bound of the memory for the merges of a commit.
+/// Returns an upper bound of the memory for the merges of a commit, and for the pages that it makes.
 fn bytes_to_merge(engine: &Engine, effects: &Effects, latches: &Latches<'_>) -> usize {
     let all = effects.adjacency_ops(engine);
     let of_chain = |ops: &[AdjacencyOp<'_>]| {
@@ -218,7 +225,8 @@ fn bytes_to_merge(engine: &Engine, effects: &Effects, latches: &Latches<'_>) -> 
         let latched = latches.get_of(chain.label, chain.subgraph);
         latched.map_or(0, |latched| latched.bytes_to_merge(chain.direction, ops.len()))
     };
-    all.chunk_by(|a, b| a.chain == b.chain).map(of_chain).sum()
+    let merges: usize = all.chunk_by(|a, b| a.chain == b.chain).map(of_chain).sum();
+    merges + latches.absent_pages() * SubgraphPage::bytes()
 }
 
 /// Does the remaining steps before the ordering section, then runs that section. `None`: the caller starts

@@ -104,6 +104,12 @@ impl OpAttributes {
         }
     }
 
+    /// Returns the lengths of texts and bytes.
+    pub(crate) fn variable_bytes(&self) -> usize {
+        let patch = self.patch().iter().map(|(_, value)| value.as_ref().variable_bytes());
+        self.row().variable_bytes() + patch.sum::<usize>()
+    }
+
     /// Returns the values that [`OpKind::Update`] and [`OpKind::Merge`] set; a null removes.
     #[inline]
     pub(crate) fn patch(&self) -> &[(PropertyId, Value)] {

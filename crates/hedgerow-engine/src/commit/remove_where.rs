@@ -34,7 +34,8 @@ impl<'f> RemoveOptions<'f> {
         RemoveOptions::default()
     }
 
-    /// Sets the greatest number of edges that one transaction removes; 0 counts as 1.
+    /// Sets the greatest number of edges that one transaction removes; 0 counts as 1. The call halves it each
+    /// time that the memory limit has no room for a transaction.
     pub fn batch(mut self, edges: usize) -> RemoveOptions<'f> {
         self.batch = edges.max(1);
         self

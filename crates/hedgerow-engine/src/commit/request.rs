@@ -7,6 +7,8 @@ use super::names::TxnKeys;
 use super::op::TxnOp;
 use super::validate::ReadSet;
 use crate::config::Isolation;
+use crate::state::room::commit::CommitRoom;
+use crate::state::store::Core;
 
 /// The input of a commit.
 pub(crate) struct Request<'a> {
@@ -19,6 +21,15 @@ pub(crate) struct Request<'a> {
     /// The timestamp of the snapshot that was read, registered until the commit returns.
     pub(crate) start: Timestamp,
     pub(crate) isolation: Isolation,
+}
+
+impl Request<'_> {
+    /// Returns the memory for the commit, which has none so far. O(attributes) if the store has a memory
+    /// limit.
+    pub(crate) fn room<'c>(&self, core: &'c Core) -> CommitRoom<'c> {
+        let values = core.memory_limit.map_or(0, |_| self.attributes.variable_bytes());
+        CommitRoom::new(core, self.ops.len(), values)
+    }
 }
 
 /// The outcome of a commit.

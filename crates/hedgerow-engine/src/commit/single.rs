@@ -244,7 +244,7 @@ pub(crate) fn commit_unpublished<'g>(
         return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
     };
     let record = engine.durable.as_ref().map(|_| encode(engine, op, kind, weight, row)).transpose()?;
-    let merges = engine.promise_merges(|| ends.bytes_to_merge(engine));
+    let merges = engine.take_for_merges(|| ends.bytes_to_merge(engine));
     if let Err(needed) = merges {
         drop(ends);
         engine.find_room_to_merge(needed)?;

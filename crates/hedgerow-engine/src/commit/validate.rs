@@ -6,6 +6,7 @@ use hedgerow_mem::{Latched, Merged, ReadItem, Subgraph};
 
 use super::names::{TxnKey, TxnKeys};
 use crate::error::{CommitError, Result};
+use crate::state::pages::page_of;
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
@@ -228,6 +229,12 @@ impl<'a> Latches<'a> {
     #[inline]
     pub(crate) fn all_exist(&self) -> bool {
         self.absent.is_empty()
+    }
+
+    /// Returns the number of absent pages.
+    pub(crate) fn absent_pages(&self) -> usize {
+        let page = |&(label, id): &LatchKey| page_of(label, id);
+        self.absent.chunk_by(|a, b| page(a) == page(b)).count()
     }
 
     /// Returns the subgraphs to load before the commit reads them: latched ones that were evicted, and others

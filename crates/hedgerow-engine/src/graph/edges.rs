@@ -163,10 +163,16 @@ impl Graph {
         selection: &EdgeSelection<'_>,
         options: RemoveOptions<'_>,
     ) -> Result<u64> {
-        let (mut removed, mut behind) = (0, None);
+        let (mut removed, mut behind, mut options) = (0, None, options);
         loop {
             let batch = |txn: &mut WriteTxn| txn.remove_chosen(selection, behind, &options);
-            let ((count, next), _) = self.transact(options.retries, batch)?;
+            let (count, next) = match self.transact(options.retries, batch) {
+                Err(error) if error.is_out_of_memory() && options.batch > 1 => {
+                    options = options.batch(options.batch / 2);
+                    continue;
+                }
+                batch => batch?.0,
+            };
             removed += count;
             match next {
                 Some(place) => behind = Some(place),

@@ -14,7 +14,9 @@ use hedgerow_mem::{Arena, View};
 use rayon::prelude::*;
 
 use super::views::{is_not_in_memory, side_of};
-use crate::error::{ArgumentError, Error};
+use crate::error::{ArgumentError, Error, Result};
+use crate::state::budget::For;
+use crate::state::budget::taken::{Stop, Taken};
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Engine;
 
@@ -121,6 +123,29 @@ impl Composing<'_> {
         if self.shape.directed { composer } else { composer.counting_loops() }
     }
 
+    /// Takes the memory of a chunk of up to `entries` entries, until it is charged.
+    fn take(&self, entries: u64) -> Result<Taken> {
+        let each = size_of::<VertexId>() + if self.shape.weighted { size_of::<f64>() } else { 0 };
+        let bytes = size_of::<Chunk>() as u64 + entries * each as u64;
+        let mut taken = Taken::new(&self.engine.budget, For::Speed);
+        if !taken.set(bytes) {
+            return Err(self.engine.error_of(Stop::NoRoom(bytes)));
+        }
+        Ok(taken)
+    }
+
+    /// Returns an upper bound of the entries that the sources have. O(subgraphs of the sources).
+    fn entries_of(&self, sources: &[Source<'_>]) -> Result<u64> {
+        let mut entries = 0;
+        for source in sources {
+            for subgraph in source.lists.iter() {
+                let of_subgraph = subgraph.read(source.direction, self.ts, |read| read.edge_entries())?;
+                entries += of_subgraph.unwrap_or(0);
+            }
+        }
+        Ok(entries)
+    }
+
     /// Makes the outgoing side with the vertices that exist; in an undirected graph also counts the
     /// self-loops.
     fn outgoing(&self) -> std::result::Result<(DirectionView, u64), Unmade> {
@@ -159,7 +184,13 @@ impl Composing<'_> {
                     continue;
                 }
                 let first = SubgraphId((page * CHUNK_SUBGRAPHS) as u32);
-                let Err(error) = composer.fill(chunk, first, &sources, existence) else { continue };
+                // A chunk may have most edges of the graph, so its memory is taken before it is filled.
+                let entries = self.entries_of(&sources)?;
+                let taken = self.take(entries)?;
+                let filled = composer.fill(chunk, first, &sources, existence);
+                drop(taken);
+                Chunk::charge_lists(chunk, self.engine.account());
+                let Err(error) = filled else { continue };
                 let (ComposeError::NoWeight(src, dst, _), Some((label, _))) =
                     (error, labels.get(error.source()))
                 else {
@@ -177,7 +208,6 @@ impl Composing<'_> {
         if let Some(edge) = *unweighed.lock() {
             return Err(Unmade::NoWeight(edge));
         }
-        side.charge_lists();
         Ok((side, loops.into_inner()))
     }
 
@@ -196,12 +226,15 @@ impl Composing<'_> {
                 let Some(one) = out.chunks().get(page) else { continue };
                 let other: Option<&Arc<Chunk>> = into.chunks().get(page);
                 let first = SubgraphId((page * CHUNK_SUBGRAPHS) as u32);
+                let entries = one.counts().1 + other.map_or(0, |other| other.counts().1);
+                let taken = self.take(entries)?;
                 composer.join(chunk, first, one, other.map(|other| &**other)).map_err(told)?;
+                drop(taken);
+                Chunk::charge_lists(chunk, self.engine.account());
             }
             loops.fetch_add(composer.loops(), Ordering::Relaxed);
             Ok::<_, Unmade>(())
         })?;
-        side.charge_lists();
         Ok((side, loops.into_inner()))
     }
 }

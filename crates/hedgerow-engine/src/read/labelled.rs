@@ -11,6 +11,7 @@ use crate::read::properties::{Properties, named};
 use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
 use crate::state::edge_key::{EdgeKey, WEIGHT};
+use crate::state::pages::Copies;
 use crate::state::schema::{LabelRef, Schema};
 
 /// An edge of a list: the other endpoint, the rank and the properties.
@@ -224,7 +225,7 @@ impl Snapshot {
     }
 
     pub(crate) fn count_edges(&self, label: LabelId) -> Result<u64> {
-        if self.engine().has_room_for_label(label) {
+        if self.engine().has_room_for_labels([label], (Copies::NoView, false)) {
             match self.count_in_memory(label) {
                 // Another thread took the room in the meantime.
                 Err(Error::Storage(StorageError::MemoryLimit { .. })) => {}

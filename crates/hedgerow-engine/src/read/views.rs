@@ -59,9 +59,9 @@ pub(crate) fn make(
     let (mut out, mut into) = previous.map_or_else(fresh, View::into_sides);
     let tables = (engine.table(label), &engine.subgraphs);
     loaded(engine, label, makers, || {
-        refresh_side(&mut out, tables, Direction::Out, ts, shape, makers)?;
+        refresh_side(engine, &mut out, tables, Direction::Out, (ts, shape), makers)?;
         if config.directed && config.reverse {
-            refresh_side(&mut into, tables, Direction::In, ts, shape, makers)?;
+            refresh_side(engine, &mut into, tables, Direction::In, (ts, shape), makers)?;
         }
         Ok(())
     })?;
@@ -82,11 +82,11 @@ pub(super) fn is_not_in_memory(error: &Error) -> bool {
 /// Refreshes one side of a view. `tables` are the label's table, if it has one, and the table that shows
 /// which vertices exist.
 fn refresh_side(
+    engine: &Engine,
     side: &mut DirectionView,
     tables: (Option<&SubgraphTable>, &SubgraphTable),
     direction: Direction,
-    ts: Timestamp,
-    shape: Shape,
+    (ts, shape): (Timestamp, Shape),
     makers: Makers,
 ) -> Result<()> {
     let page = |i: usize| {
@@ -98,7 +98,9 @@ fn refresh_side(
     let mut stale = side.stale(shape.vertex_bound, page, ts);
     let read = |part: &mut [Stale<'_>]| {
         let _ = failpoint::reach(FailPoint::ViewPart);
-        read_stale(part, direction, ts, shape.weighted, &arena)
+        // Copies of lists with large deltas are charged as they are made.
+        engine.check_room_for_view()?;
+        read_stale(part, direction, ts, shape.weighted, &arena).map_err(Error::from)
     };
     let mut rest = &mut stale[..];
     let alone = makers == Makers::ThisThread;

@@ -1,5 +1,5 @@
-//! Checkpoints that a shortage of memory demands, and commits that wait for one (rule E7 of
-//! `docs/design/backpressure.md`).
+//! Checkpoints that a shortage of memory demands, and commits that wait for one (rule B2
+//! of `docs/design/budget.md`).
 //!
 //! Changes since the last checkpoint cannot be evicted. If they fill the limit, a commit waits here for the
 //! end of a checkpoint, before it takes any latch. One lock guards all state here; it is held for a few
@@ -98,11 +98,6 @@ impl CheckpointDemand {
     pub(crate) fn is_making_room(&self, is_a_thread: bool) -> bool {
         let state = self.state.lock();
         state.begun > state.ended || (is_a_thread && state.wanted != Wanted::Nothing)
-    }
-
-    /// Returns the number of attempts that have ended.
-    pub(crate) fn ended(&self) -> u64 {
-        self.state.lock().ended
     }
 
     /// Notes that an attempt begins. It ends when the returned guard is dropped.

@@ -1,5 +1,9 @@
-//! State of evicted chains (rules E1 to E5, E9 of `docs/design/eviction.md`).
+//! State of evicted chains (rules E1 to E4, E9 of `docs/design/eviction.md`).
 
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 
@@ -19,9 +23,10 @@ pub(crate) struct Eviction {
     gone: AtomicU64,
     /// The last subgraph that eviction considered.
     hand: Mutex<Option<(LabelId, SubgraphId)>>,
-    /// Held by a commit from its second load until it has ended. Otherwise two commits that load much would
-    /// evict each other's subgraphs.
-    turn: Mutex<()>,
+    /// The subgraphs that commits have loaded, each with the number of these commits, and their number. They
+    /// stay in memory until these commits end.
+    pinned: Mutex<HashMap<(LabelId, SubgraphId), u32, FixedState>>,
+    pins: AtomicU64,
     /// Page versions: segments that hold the graph as of timestamps that readers hold.
     pub(crate) page_versions: PageVersions,
     /// Checkpoints that a shortage of memory demands.
@@ -41,7 +46,8 @@ impl Eviction {
             happens,
             gone,
             hand: Mutex::new(None),
-            turn: Mutex::new(()),
+            pinned: Mutex::default(),
+            pins: AtomicU64::new(0),
             page_versions: PageVersions::default(),
             demand: CheckpointDemand::new(),
             #[cfg(feature = "planted-faults")]
@@ -76,10 +82,21 @@ impl Eviction {
         self.hand.lock()
     }
 
-    /// Takes the turn of commits that load a second time. Blocks until the commit that has the turn ends; the
-    /// caller must hold nothing.
-    pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock()
+    /// Pins subgraphs: they are not evicted until the result is dropped. A subgraph that is being evicted at
+    /// this moment may still leave memory. O(subgraphs).
+    pub(crate) fn pin(&self, subgraphs: &[(LabelId, SubgraphId)]) -> Pins<'_> {
+        let mut pinned = self.pinned.lock();
+        subgraphs.iter().for_each(|subgraph| *pinned.entry(*subgraph).or_default() += 1);
+        self.pins.store(pinned.len() as u64, Ordering::Release);
+        drop(pinned);
+        Pins { eviction: self, subgraphs: subgraphs.into() }
+    }
+
+    /// True if a subgraph is pinned. The caller holds its latch.
+    pub(crate) fn is_pinned(&self, subgraph: (LabelId, SubgraphId)) -> bool {
+        self.pins.load(Ordering::Acquire) > 0
+            && !faults::is_on(PlantedFault::PinForgotten)
+            && self.pinned.lock().contains_key(&subgraph)
     }
 
     /// Counts an evicted subgraph. Called under its latch.
@@ -99,5 +116,26 @@ impl Eviction {
     /// Counts a subgraph as being in memory again.
     pub(crate) fn note_back(&self) {
         self.gone.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Subgraphs that stay in memory until this is dropped.
+pub(crate) struct Pins<'e> {
+    eviction: &'e Eviction,
+    subgraphs: Box<[(LabelId, SubgraphId)]>,
+}
+
+impl Drop for Pins<'_> {
+    fn drop(&mut self) {
+        let mut pinned = self.eviction.pinned.lock();
+        for subgraph in &self.subgraphs {
+            if let Some(count) = pinned.get_mut(subgraph) {
+                *count -= 1;
+                if *count == 0 {
+                    pinned.remove(subgraph);
+                }
+            }
+        }
+        self.eviction.pins.store(pinned.len() as u64, Ordering::Release);
     }
 }

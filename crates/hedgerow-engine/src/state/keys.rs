@@ -4,11 +4,13 @@
 
 use std::collections::HashMap;
 
-use hedgerow_core::account::{Charge, Purpose};
+use hedgerow_core::account::Purpose;
 use hedgerow_core::{KindId, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::keys::Moment;
 
 use crate::error::{Error, Result, StorageError};
+use crate::state::budget::taken::Taken;
+use crate::state::budget::{For, Need};
 use crate::state::pages::{KEY_BYTES, StoredKeys, fits_kind, invalid, page_of};
 use crate::state::store::Core;
 
@@ -192,8 +194,10 @@ impl Core {
 
     /// Reserves room for `keys` keys, and calls `f`, which learns them.
     fn with_stored(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<()>) -> Result<()> {
-        let of_limit = self.memory_limit.map(|_| keys.saturating_mul(KEY_BYTES));
-        let _promise = of_limit.map(|bytes| self.promise_beside_arena(bytes)).transpose()?;
+        let bytes = keys.saturating_mul(KEY_BYTES);
+        if !self.find_room(&Need::new(For::Commit, bytes).with_block(bytes)) {
+            return Err(StorageError::MemoryLimit(self.shortage(bytes, For::Commit)).into());
+        }
         self.with_sources(f)
     }
 
@@ -201,13 +205,9 @@ impl Core {
     /// room can be made, they are read nevertheless, like small lists: they are few.
     fn reading_stored<R>(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<R>) -> Result<R> {
         let bytes = if self.memory_limit.is_some() { keys.saturating_mul(KEY_BYTES) } else { 0 };
-        // Declared first, and so dropped after the charge.
-        let _in_use = self.memory_pool.begin();
-        let mut charge = Charge::new(self.account(), Purpose::Reads, 0);
-        let mut is_charged = || self.try_charge(&mut charge, bytes);
-        let fits = is_charged() || (self.has_room_to_copy(bytes) && is_charged());
-        if !fits {
-            charge.set(bytes as usize);
+        let mut taken = Taken::new(&self.budget, For::Read);
+        if !taken.set(bytes) && self.find_room(&Need::new(For::Read, bytes)) {
+            taken.set(bytes);
         }
         self.with_sources(f)
     }

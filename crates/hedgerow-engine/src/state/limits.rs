@@ -13,6 +13,7 @@ pub(crate) const MAX_OPERATIONS: usize = 1 << 24;
 const BYTES_PER_OPERATION: u64 = 64;
 /// The share of the limit that the largest transaction may take.
 const LARGEST_SHARE: u64 = 4;
+
 /// Returns the approximate bytes of `operations` operations.
 pub(crate) fn bytes_of(operations: usize) -> u64 {
     (operations as u64).saturating_mul(BYTES_PER_OPERATION)

@@ -2,6 +2,7 @@
 //! state that its handles and threads share: [`store`].
 
 mod arguments;
+pub(crate) mod budget;
 pub(crate) mod change;
 pub(crate) mod checkpoint_demand;
 pub(crate) mod closing;
@@ -20,17 +21,13 @@ pub(crate) mod kinds;
 pub(crate) mod label_options;
 pub(crate) mod limits;
 pub(crate) mod log_bound;
-pub(crate) mod memory;
-pub(crate) mod memory_pool;
 pub(crate) mod page_versions;
 pub(crate) mod pages;
 pub(crate) mod pending;
 pub(crate) mod placement;
 pub(crate) mod recent;
 pub(crate) mod reclaim;
-pub(crate) mod reservations;
-mod room_for_commits;
-mod room_for_reads;
+pub(crate) mod room;
 pub(crate) mod schema;
 pub(crate) mod schema_cell;
 pub(crate) mod selection;

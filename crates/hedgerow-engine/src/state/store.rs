@@ -7,13 +7,14 @@ use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, GraphConfig, LabelId, Timestamp};
 use hedgerow_io::{Vfs, VfsLock};
-use hedgerow_mem::{Merged, Reservations, SubgraphTable};
+use hedgerow_mem::{Merged, SubgraphTable};
 use hedgerow_txn::{Clock, Counts, GroupCommit, NotDurable, ReaderRegistry};
 
 use crate::config::{Durability, Isolation};
 use crate::error::{CommitError, Error, Result, StateError};
 use crate::files::log::Durable;
 use crate::options::{Options, Thresholds};
+use crate::state::budget::Budget;
 use crate::state::closing::{Closing, TellsFreed};
 use crate::state::cold_reads::ColdReads;
 use crate::state::csr::CsrCache;
@@ -23,7 +24,6 @@ use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
 use crate::state::limits::most_operations;
 use crate::state::log_bound::LogBound;
-use crate::state::memory_pool::MemoryPool;
 use crate::state::pages::Pages;
 use crate::state::pending::PendingVersions;
 use crate::state::placement::Placement;
@@ -65,8 +65,7 @@ pub(crate) struct Core {
     pub(crate) pages: Pages,
     pub(crate) eviction: Eviction,
     pub(crate) cold: ColdReads,
-    pub(crate) reservations: Reservations,
-    pub(crate) memory_pool: MemoryPool,
+    pub(crate) budget: Arc<Budget>,
     pub(crate) schema: SchemaCell,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
@@ -164,8 +163,9 @@ impl Engine {
         // The whole log of an opened store counts as new.
         let covered = parts.durable.as_ref().map_or(0, Durable::first_lsn);
         let account = parts.subgraphs.memory().account();
-        let [coordination, views] =
-            [Purpose::Coordination, Purpose::Views].map(|of| Charge::new(account, of, 0));
+        let coordination = Charge::new(account, Purpose::Coordination, 0);
+        let arena = parts.subgraphs.memory().arena();
+        let budget = Budget::new(options.memory_limit, arena, parts.durable.is_some());
         let cold = ColdReads::new(account, options.memory_limit, parts.directory.is_some());
         let core = Arc::new_cyclic(|core| Core {
             config: parts.config,
@@ -179,8 +179,7 @@ impl Engine {
             eviction: Eviction::new(parts.pages.clean(), parts.evicted),
             pages: parts.pages,
             cold,
-            reservations: Reservations::default(),
-            memory_pool: MemoryPool::new(views),
+            budget: budget.clone(),
             schema: SchemaCell::new(parts.schema),
             ids: parts.ids,
             pending: PendingVersions::default(),

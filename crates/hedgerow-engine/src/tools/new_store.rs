@@ -86,7 +86,7 @@ impl NewStore {
         let manifest = Manifest::new(StoreId::generate(), self.config);
         let mut writer =
             SegmentWriter::create(self.fs.clone(), manifest.next_file_id, manifest.store, self.config)?;
-        writer.sort_keys_within(self.memory);
+        writer.gather_within(self.memory);
         let vertices = Vertices::of(vertices)?;
         let mut images = ImageWriter { writer, as_of, config: self.config, vertices, edges: 0 };
         images.write_all(copies)?;

@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::account::{Charge, Purpose};
-
 use super::chunk::ChunkMeta;
 use super::{Chunk, DirectionView, View};
 
 impl DirectionView {
-    /// Charges the bytes for which no account was charged yet: all bytes that only this side holds, if a
-    /// [`Composer`](super::Composer) filled it. O(subgraphs).
-    pub fn charge_lists(&mut self) {
-        let bytes = distinct(self.chunks.iter()).map(Chunk::uncharged_bytes).sum();
-        self.charge = Some(Charge::new(self.arena.account(), Purpose::Views, bytes));
+    /// Charges the chunks like [`Chunk::charge_lists`].
+    pub(super) fn charge_lists(&mut self) {
+        let account = self.arena.account();
+        self.chunks.iter_mut().for_each(|chunk| Chunk::charge_lists(chunk, account));
     }
 }
 

@@ -242,10 +242,15 @@ impl Chunk {
         }
     }
 
-    /// Returns the bytes for which no account was charged: of lists to which nothing else refers, and of a
-    /// chunk that is not refreshed.
-    pub(super) fn uncharged_bytes(&self) -> usize {
-        self.kept_bytes() + if self.charge.is_none() { self.bytes() } else { 0 }
+    /// Charges the bytes that only this chunk holds, if it was not charged before: after a [`Composer`] has
+    /// filled it. Does nothing for a chunk that other views share. O(subgraphs of a chunk).
+    pub fn charge_lists(chunk: &mut Arc<Chunk>, account: &Arc<Account>) {
+        if let Some(chunk) = Arc::get_mut(chunk)
+            && chunk.charge.is_none()
+        {
+            let bytes = chunk.kept_bytes() + chunk.bytes();
+            chunk.charge = Some(Charge::new(account, Purpose::Views, bytes));
+        }
     }
 
     /// Returns the bytes of lists to which only this chunk refers, because their versions are gone.

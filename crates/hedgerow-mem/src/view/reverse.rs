@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 
 use super::{CHUNK_SUBGRAPHS, DirectionView, Shape};
@@ -12,12 +13,17 @@ impl DirectionView {
     /// because it visits sources in ascending order.
     pub fn reversed(&self, shape: Shape) -> DirectionView {
         let bound = shape.vertex_bound.next_multiple_of(SUBGRAPH_VERTICES);
+        let account = self.arena.account();
+        let counts = 2 * (bound + 1) * size_of::<usize>();
+        let _counts = Charge::new(account, Purpose::Views, counts);
         let mut ends = vec![0usize; bound + 1];
         self.for_each(bound, |_, dst, _| ends[dst.index() + 1] += 1);
         for v in 0..bound {
             ends[v + 1] += ends[v];
         }
         let mut next = ends.clone();
+        let each = size_of::<VertexId>() + if shape.weighted { size_of::<f64>() } else { 0 };
+        let _gathered = Charge::new(account, Purpose::Views, ends[bound] * each);
         let mut sources = vec![VertexId(0); ends[bound]];
         let mut weights = vec![1.0; if shape.weighted { ends[bound] } else { 0 }];
         self.for_each(bound, |src, dst, weight| {
@@ -29,7 +35,7 @@ impl DirectionView {
             }
         });
         let arena = Arena::default();
-        let mut side = DirectionView::charging(self.arena.account().clone());
+        let mut side = DirectionView::charging(account.clone());
         for (i, chunk) in side.chunks_mut(bound).iter_mut().enumerate() {
             let chunk = Arc::make_mut(chunk);
             let first = i * CHUNK_SUBGRAPHS;

@@ -4,9 +4,9 @@
 mod cooling;
 mod evict;
 mod keys;
-mod reservations;
 mod reuse;
 mod room;
+mod takings;
 mod versions;
 mod views;
 mod write_skew;

@@ -20,6 +20,7 @@ mod page_keys;
 mod paged;
 mod read_memory;
 mod reader;
+mod records;
 mod salvage;
 mod sink;
 mod source;

@@ -1,5 +1,7 @@
 //! The page that is being written.
 
+use std::sync::Arc;
+
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, Timestamp};
 
 use super::block::{BlockKind, FULL_PAYLOAD, MOST_PAYLOAD};
@@ -7,11 +9,13 @@ use super::columns;
 use super::directory::{self, ImageEntry};
 use super::image::ImageRef;
 use super::keys::encode_key_record;
+use super::records::Records;
 use super::sink::Sink;
 use super::top::PageEntry;
 use super::topology;
 use crate::TierError;
 use crate::id::{ImageId, PageId};
+use crate::temporary::TemporaryDirectory;
 
 /// The images of one page. Their neighbors are already in the sink; keys and properties are written at the
 /// end of the page.
@@ -20,25 +24,26 @@ pub(super) struct OpenPage {
     id: PageId,
     begin: u64,
     images: Vec<ImageEntry>,
-    /// The lengths of the payloads of the completed blocks.
-    blocks: Vec<u16>,
-    /// The payload of the open block.
-    open: Vec<u8>,
-    keys: Vec<u8>,
-    columns: Vec<u8>,
+    blocks: Blocks,
+    keys: Records,
+    columns: Records,
 }
 
 impl OpenPage {
-    /// Makes the page of the image `id`; the next block of the sink is its first.
-    pub(super) fn new(id: ImageId, sink: &Sink) -> OpenPage {
+    /// Makes the page of the image `id`; the next block of the sink is its first. Up to `most` bytes of keys
+    /// and of properties stay in memory, the others are in temporary files.
+    pub(super) fn new(
+        id: ImageId,
+        sink: &Sink,
+        (directory, most): (&Arc<TemporaryDirectory>, usize),
+    ) -> OpenPage {
         OpenPage {
             id: id.page(),
             begin: sink.position(),
             images: Vec::new(),
-            blocks: Vec::new(),
-            open: Vec::new(),
-            keys: Vec::new(),
-            columns: Vec::new(),
+            blocks: Blocks::default(),
+            keys: Records::new(directory, most),
+            columns: Records::new(directory, most),
         }
     }
 
@@ -47,8 +52,11 @@ impl OpenPage {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        let images = self.images.capacity() * size_of::<ImageEntry>() + self.blocks.capacity() * 2;
-        images + self.open.capacity() + self.keys.capacity() + self.columns.capacity()
+        let blocks = self.blocks.lengths.capacity() * 2 + self.blocks.open.capacity();
+        self.images.capacity() * size_of::<ImageEntry>()
+            + blocks
+            + self.keys.memory_bytes()
+            + self.columns.memory_bytes()
     }
 
     /// Appends an image, which must have passed [`ImageRef::fault`] and be above the images before. Returns
@@ -63,9 +71,9 @@ impl OpenPage {
         scratch.clear();
         let is_cut = topology::encode(image, scratch);
         let topology = scratch.len() as u16;
-        self.put_record(scratch, BlockKind::Topology, sink)?;
+        self.blocks.put_record(scratch, BlockKind::Topology, sink)?;
         let (pieces, piece_bytes) = if is_cut { self.put_pieces(image, sink, scratch)? } else { (0, 0) };
-        let (keys, columns) = self.gather(image, config);
+        let (keys, columns) = self.gather(image, config)?;
         self.images.push(ImageEntry {
             subgraph: image.id.subgraph,
             as_of: image.as_of,
@@ -87,34 +95,33 @@ impl OpenPage {
         sink: &mut Sink,
         scratch: &mut Vec<u8>,
     ) -> Result<(u32, u64), TierError> {
-        self.close(BlockKind::Topology, sink)?;
-        let (before, begin) = (self.blocks.len(), sink.position());
+        self.blocks.close(BlockKind::Topology, sink)?;
+        let (before, begin) = (self.blocks.lengths.len(), sink.position());
         topology::encode_pieces(image, scratch, |piece| {
-            self.blocks.push(piece.len() as u16);
+            self.blocks.lengths.push(piece.len() as u16);
             sink.put_block(BlockKind::Piece, piece)
         })?;
-        Ok(((self.blocks.len() - before) as u32, sink.position() - begin))
+        Ok(((self.blocks.lengths.len() - before) as u32, sink.position() - begin))
     }
 
-    /// Buffers the records of keys and properties until the end of the page. Returns their lengths.
-    fn gather(&mut self, image: &ImageRef<'_>, config: &GraphConfig) -> (u32, u64) {
+    /// Gathers the records of keys and properties until the end of the page. Returns their lengths.
+    fn gather(&mut self, image: &ImageRef<'_>, config: &GraphConfig) -> Result<(u32, u64), TierError> {
         let has_keys =
             image.id.label == LabelId::DEFAULT && config.keys != KeyKind::Dense && image.present != 0;
-        let begin = self.keys.len();
-        if has_keys {
-            encode_key_record(image.id.subgraph, image.keys, &mut self.keys);
-        }
-        let keys = (self.keys.len() - begin) as u32;
-        let begin = self.columns.len();
-        for columns in
-            image.parts.iter().filter(|part| !part.neighbors.is_empty()).filter_map(|part| part.columns)
-        {
-            if self.columns.len() == begin {
-                self.columns.extend(image.id.subgraph.0.to_le_bytes());
+        let keys = self.keys.push(|to| {
+            if has_keys {
+                encode_key_record(image.id.subgraph, image.keys, to);
             }
-            columns::encode(columns, &mut self.columns);
-        }
-        (keys, (self.columns.len() - begin) as u64)
+        })?;
+        let parts = image.parts.iter().filter(|part| !part.neighbors.is_empty());
+        let mut with_columns = parts.filter_map(|part| part.columns).peekable();
+        let columns = self.columns.push(|to| {
+            if with_columns.peek().is_some() {
+                to.extend(image.id.subgraph.0.to_le_bytes());
+            }
+            with_columns.for_each(|columns| columns::encode(columns, to));
+        })?;
+        Ok((keys as u32, columns))
     }
 
     /// Completes the page and appends its directory to `directories`. Returns its entry of the top index, in
@@ -124,42 +131,38 @@ impl OpenPage {
         sink: &mut Sink,
         directories: &mut Vec<u8>,
     ) -> Result<PageEntry, TierError> {
-        self.close(BlockKind::Topology, sink)?;
-        let (keys, columns) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.columns));
-        let (of_keys, of_columns): (Vec<u64>, Vec<u64>) =
-            self.images.iter().map(|image| (u64::from(image.keys), image.columns)).unzip();
-        self.put_gathered(&keys, &of_keys, BlockKind::Keys, sink)?;
-        self.put_gathered(&columns, &of_columns, BlockKind::Columns, sink)?;
+        self.blocks.close(BlockKind::Topology, sink)?;
+        let OpenPage { id, begin: blocks_begin, images, mut blocks, keys, columns, .. } = self;
+        for (records, kind) in [(keys, BlockKind::Keys), (columns, BlockKind::Columns)] {
+            records.for_each(|record| blocks.put_record(record, kind, sink))?;
+            blocks.close(kind, sink)?;
+        }
         let begin = directories.len();
-        directory::encode(&self.blocks, &self.images, directories);
-        let vertices: u32 = self.images.iter().map(|image| image.present.count_ones()).sum();
+        directory::encode(&blocks.lengths, &images, directories);
+        let vertices: u32 = images.iter().map(|image| image.present.count_ones()).sum();
         Ok(PageEntry {
-            id: self.id,
-            images: self.images.len() as u8,
-            vertices: if self.id.label == LabelId::DEFAULT { vertices } else { 0 },
-            edges: self.images.iter().map(|image| image.edges).sum(),
-            as_of: self.images.iter().map(|image| image.as_of).max().unwrap_or(Timestamp::ZERO),
-            blocks: self.begin,
+            id,
+            images: images.len() as u8,
+            vertices: if id.label == LabelId::DEFAULT { vertices } else { 0 },
+            edges: images.iter().map(|image| image.edges).sum(),
+            as_of: images.iter().map(|image| image.as_of).max().unwrap_or(Timestamp::ZERO),
+            blocks: blocks_begin,
             directory: 0,
             directory_len: (directories.len() - begin) as u32,
         })
     }
+}
 
-    fn put_gathered(
-        &mut self,
-        mut bytes: &[u8],
-        lengths: &[u64],
-        kind: BlockKind,
-        sink: &mut Sink,
-    ) -> Result<(), TierError> {
-        for &length in lengths {
-            let (record, rest) = bytes.split_at_checked(length as usize).unwrap_or((bytes, &[]));
-            self.put_record(record, kind, sink)?;
-            bytes = rest;
-        }
-        self.close(kind, sink)
-    }
+/// The blocks of a page.
+#[derive(Debug, Default)]
+struct Blocks {
+    /// The lengths of the payloads of the completed blocks.
+    lengths: Vec<u16>,
+    /// The payload of the open block.
+    open: Vec<u8>,
+}
 
+impl Blocks {
     /// Appends a record to the open block, or to a new one. A record that is longer than a block gets
     /// separate blocks.
     fn put_record(&mut self, record: &[u8], kind: BlockKind, sink: &mut Sink) -> Result<(), TierError> {
@@ -178,7 +181,7 @@ impl OpenPage {
 
     fn close(&mut self, kind: BlockKind, sink: &mut Sink) -> Result<(), TierError> {
         if !self.open.is_empty() {
-            self.blocks.push(self.open.len() as u16);
+            self.lengths.push(self.open.len() as u16);
             sink.put_block(kind, &self.open)?;
             self.open.clear();
         }

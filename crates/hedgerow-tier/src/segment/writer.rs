@@ -12,9 +12,10 @@ use super::page::OpenPage;
 use super::sink::Sink;
 use super::top::{DIRECTORY_CHECKSUM, FOOTER_MAGIC, Footer, PageEntry};
 use super::totals::Totals;
-use super::{SegmentInfo, segment_name};
+use super::{SegmentInfo, segment_name, temporary_stem};
 use crate::TierError;
 use crate::id::ImageId;
+use crate::temporary::TemporaryDirectory;
 
 /// The least memory in which keys are sorted.
 const LEAST_KEY_BYTES: usize = 256 << 10;
@@ -23,11 +24,14 @@ const LEAST_KEY_BYTES: usize = 256 << 10;
 ///
 /// Its memory is about 1 MiB of buffer, the keys and properties of the open page (4,096 vertices in one
 /// label), and about 30 bytes of directories for each image. If vertices have keys, each key takes 32 bytes
-/// and its text, or [less](Self::sort_keys_within). After an error every further call fails. A writer that is
+/// and its text, or [less](Self::gather_within). After an error every further call fails. A writer that is
 /// dropped before [`finish`](Self::finish) succeeded leaves a stray file that no manifest names.
 #[derive(Debug)]
 pub struct SegmentWriter {
     sink: Sink,
+    /// The directory of temporary files, and the bytes of gathered records that stay in memory.
+    temporary: Arc<TemporaryDirectory>,
+    most_gathered: usize,
     store: StoreId,
     config: GraphConfig,
     open: Option<OpenPage>,
@@ -55,6 +59,7 @@ impl SegmentWriter {
         let has_keys = config.keys != KeyKind::Dense;
         let mut header = FileHeader::new(FileKind::Segment, store, file_id, 0);
         header.incompat = if has_keys { key_index::FEATURE } else { 0 };
+        let temporary = TemporaryDirectory::new(fs, temporary_stem(file_id));
         Ok(SegmentWriter {
             sink: Sink::new(file, file_id, &header.encode()),
             store,
@@ -63,7 +68,9 @@ impl SegmentWriter {
             last: None,
             pages: Vec::new(),
             directories: Vec::new(),
-            keys: has_keys.then(|| KeyEntries::new(fs, file_id)),
+            keys: has_keys.then(|| KeyEntries::new(&temporary)),
+            temporary,
+            most_gathered: usize::MAX,
             totals: Totals::default(),
             scratch: Vec::new(),
         })
@@ -86,7 +93,9 @@ impl SegmentWriter {
         if self.open.as_ref().is_some_and(|page| !page.holds(image.id)) {
             self.finish_page()?;
         }
-        let page = self.open.get_or_insert_with(|| OpenPage::new(image.id, &self.sink));
+        let page = self.open.get_or_insert_with(|| {
+            OpenPage::new(image.id, &self.sink, (&self.temporary, self.most_gathered))
+        });
         let bytes = page.put(image, &self.config, &mut self.sink, &mut self.scratch)?;
         if let Some(keys) = self.keys.as_mut().filter(|_| image.id.label == LabelId::DEFAULT) {
             keys.add(self.store, image)?;
@@ -95,9 +104,11 @@ impl SegmentWriter {
         Ok(bytes)
     }
 
-    /// Sorts keys within about `bytes` bytes of memory, but at least 256 KiB. Further keys are written to
-    /// temporary files in the segment's directory, which are removed when the writer is dropped.
-    pub fn sort_keys_within(&mut self, bytes: usize) {
+    /// Sorts keys within about `bytes` bytes of memory, but at least 256 KiB, and gathers keys and properties
+    /// of the open page within as many bytes each, and one record. The rest is in temporary files in the
+    /// segment's directory, which are removed when the writer is dropped.
+    pub fn gather_within(&mut self, bytes: usize) {
+        self.most_gathered = bytes;
         self.keys.iter_mut().for_each(|keys| keys.keep_within(bytes.max(LEAST_KEY_BYTES)));
     }
 

@@ -12,8 +12,8 @@ use hedgerow_testkit::Effort;
 use crate::interleave::{self, Case};
 use crate::plan::{Plan, Planted};
 use crate::{
-    anomalies, bytes, cold, common, cooled_copies, ends, equivalence, held, hermitage, ldbc, lies, memory,
-    opening, page_versions, poison, rounds, tools, views, writers,
+    anomalies, budget, bytes, cold, commit_loads, common, cooled_copies, ends, equivalence, held, hermitage,
+    ldbc, lies, memory, opening, page_versions, poison, rounds, tools, views, writers,
 };
 
 /// Faults that the obvious programs of Python find (`python/tests/property/test_obvious_programs.py`).
@@ -74,6 +74,14 @@ pub(crate) enum Finder {
     Salvage,
     /// The account of memory against what a store holds.
     Account,
+    /// The account while a scan lends lists.
+    LentLists,
+    /// Reads while commits have no room.
+    SmallReads,
+    /// A commit whose list changes at each read.
+    PinnedLists,
+    /// Two commits that need more than half of the limit each.
+    LargeCommits,
     /// Graphs over many pages, most of them not loaded.
     Pages,
     /// Point reads of what is not in memory, of graphs that change.
@@ -101,6 +109,10 @@ impl Finder {
                 | Finder::Backup
                 | Finder::Salvage
                 | Finder::Account
+                | Finder::LentLists
+                | Finder::SmallReads
+                | Finder::PinnedLists
+                | Finder::LargeCommits
                 | Finder::Pages
                 | Finder::ColdReads
                 | Finder::DamagedBlocks
@@ -132,6 +144,14 @@ impl Finder {
             Finder::Views => whole(views::refreshed_views_agree_with_point_reads),
             Finder::Held => whole(held::hundreds_of_snapshots_read_what_they_read_when_they_opened),
             Finder::Account => whole(memory::the_account_explains_what_a_store_holds),
+            Finder::LentLists => whole(budget::a_scan_charges_the_lists_that_it_lends),
+            Finder::SmallReads => whole(budget::small_reads_continue_while_commits_have_no_room),
+            Finder::PinnedLists => {
+                whole(commit_loads::a_commit_whose_list_changes_at_each_read_of_it_is_made)
+            }
+            Finder::LargeCommits => {
+                whole(commit_loads::two_commits_that_need_more_than_half_of_the_memory_each_are_both_made)
+            }
             Finder::Pages => {
                 whole(opening::a_graph_over_many_pages_is_what_was_written_however_it_was_opened)
             }

@@ -11,12 +11,16 @@
 mod anomalies;
 #[path = "../history/blackbox.rs"]
 mod blackbox;
+#[path = "../it/budget.rs"]
+mod budget;
 #[path = "../hostile/bytes.rs"]
 mod bytes;
 #[path = "../history/clients.rs"]
 mod clients;
 #[path = "../it/cold.rs"]
 mod cold;
+#[path = "../it/commit_loads.rs"]
+mod commit_loads;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../it/cooled_copies.rs"]
@@ -133,6 +137,10 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::BackupWithoutSchema, Finder::Backup),
     (Fault::SalvageSilent, Finder::Salvage),
     (Fault::BufferNotCharged, Finder::Account),
+    (Fault::TakenNotCharged, Finder::LentLists),
+    (Fault::SlackIgnored, Finder::SmallReads),
+    (Fault::PinForgotten, Finder::PinnedLists),
+    (Fault::WaitsWithMemory, Finder::LargeCommits),
 ];
 
 /// Whether the fault is found, and what it took.

@@ -135,8 +135,8 @@ fn a_commit_is_refused_where_a_snapshot_holds_what_fills_memory() {
         // A snapshot reads what it saw: so it holds it.
         held.iter().for_each(|snapshot| _ = snapshot.degree(window * WINDOW, Direction::Out).unwrap());
     };
-    let Error::Commit(CommitError::MemoryLimit { limit, used, needed }) = error else { panic!("{error}") };
-    assert!(limit == LIMIT && used <= LIMIT && used + needed > LIMIT, "{used} and {needed} of {limit}");
+    let Error::Commit(CommitError::MemoryLimit(shortage)) = error else { panic!("{error}") };
+    assert!(shortage.limit == LIMIT && shortage.needed > shortage.available(), "{shortage:?}");
     let edges = graph.snapshot().unwrap().edge_count().unwrap();
     drop(held);
     let (new, error) = fill_in_batches(&graph, window + 1);

@@ -193,10 +193,8 @@ fn a_batch_whose_merges_memory_has_no_room_for_leaves_nothing() {
         }
         before = graph.stats().unwrap();
     };
-    let Error::Commit(CommitError::MemoryLimit { needed, .. }) = refused else { panic!("{refused:?}") };
-    // It began with room for all that it said ahead, and found under its latches that it needs more than was
-    // left.
-    assert!(before.memory_bytes() + needed > LEAST_MEMORY_LIMIT, "{needed} needed, {before:?}");
+    let Error::Commit(CommitError::MemoryLimit(shortage)) = refused else { panic!("{refused:?}") };
+    assert!(shortage.needed > shortage.available(), "{shortage:?}");
     let lists = |graph: &Graph| {
         let snapshot = graph.snapshot().unwrap();
         let degrees = (0..SUBGRAPHS * SUBGRAPH).map(|v| snapshot.degree(v, Direction::Out).unwrap());

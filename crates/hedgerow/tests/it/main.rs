@@ -9,6 +9,7 @@ mod backpressure;
 mod bad_input;
 mod basics;
 mod batches;
+mod budget;
 mod bulk;
 mod changes;
 mod check_keys;
@@ -75,6 +76,14 @@ mod views_by_reads;
 mod within_limit;
 
 shared_tests! {
+    budget:
+        a_scan_charges_the_lists_that_it_lends,
+        small_reads_continue_while_commits_have_no_room;
+    commit_loads:
+        a_commit_to_many_subgraphs_has_room_for_all_of_them_made_at_once,
+        two_commits_that_need_more_than_half_of_the_memory_each_are_both_made,
+        a_commit_of_more_than_the_limit_by_estimate_waits_for_what_others_have_changed,
+        a_commit_whose_list_changes_at_each_read_of_it_is_made;
     held:
         hundreds_of_snapshots_read_what_they_read_when_they_opened,
         many_snapshots_of_one_moment_end_one_by_one,

@@ -28,11 +28,11 @@ fn options() -> Options {
 }
 
 /// A control group of this test, which goes with this.
-struct Group(PathBuf);
+pub(crate) struct Group(pub(crate) PathBuf);
 
 impl Group {
     /// A group below that of this process, or below the root of the hierarchy, of version 1 or 2.
-    fn new(bytes: u64) -> Result<Group, String> {
+    pub(crate) fn new(bytes: u64) -> Result<Group, String> {
         let own = std::fs::read_to_string("/proc/self/cgroup").map_err(|e| e.to_string())?;
         let mut why = "no hierarchy of control groups bounds memory".to_owned();
         for line in own.lines() {
@@ -83,7 +83,7 @@ impl Drop for Group {
 }
 
 /// Bytes that `/proc/self/status` tells under a name.
-fn told(name: &str) -> u64 {
+pub(crate) fn told(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("what the system tells of this process");
     let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a line of that name");
     let kib = line.trim_start_matches(':').trim().trim_end_matches("kB").trim();

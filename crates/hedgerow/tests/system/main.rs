@@ -12,6 +12,7 @@ mod common;
 mod device;
 mod group;
 mod kernel;
+mod limits;
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;

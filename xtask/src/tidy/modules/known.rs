@@ -122,7 +122,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("op", &[]),
             room("items", &[]),
             room("reclaim", &[]),
-            room("reservations", &[]),
+            room("takings", &[]),
             room("change", &["op"]),
             room("delta", &["arena", "items", "op"]),
             room("main_part", &["arena", "items"]),

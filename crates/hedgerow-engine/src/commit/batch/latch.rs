@@ -6,6 +6,7 @@ use hedgerow_mem::table::{PAGE, SubgraphPage};
 
 use super::parts::{HEADERS_AHEAD, Part, SubgraphBatch};
 use crate::commit::op::OpKind;
+use crate::state::room::commit::Merges;
 use crate::state::store::Engine;
 
 /// Latches the subgraphs of a part. One thread at a time claims parts, in order, so the commit as a whole
@@ -13,9 +14,9 @@ use crate::state::store::Engine;
 ///
 /// If a subgraph has no page and the part only removes from it, it needs no latch: the commit checks again
 /// when it orders (invariant I28). Other missing pages are made, unless the memory limit has no room for
-/// them, given the `used` bytes from before.
-pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
-    let (mut ahead, mut makes_pages) = (0, false);
+/// them.
+pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, merges: &Merges) {
+    let (mut ahead, mut makes_pages, mut pages) = (0, false, 0);
     let Part { label, entries, batches, latched, absent, unloaded, is_cut_short, .. } = part;
     latched.reserve_exact(batches.len());
     let existing = |id| engine.table(label.label).and_then(|table| table.get(id));
@@ -40,10 +41,12 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
             }
             None => {
                 let first = !std::mem::replace(&mut makes_pages, true);
-                let pages = || bytes_of_new_pages(engine, label.label, &batches[at..]);
-                if engine.is_full(used) || (first && engine.promise_merges(pages).is_err()) {
-                    *is_cut_short = true;
-                    return;
+                if first && engine.memory_limit.is_some() {
+                    pages = bytes_of_new_pages(engine, label.label, &batches[at..]);
+                    *is_cut_short = !merges.begin(pages);
+                    if *is_cut_short {
+                        return;
+                    }
                 }
                 // If the page was loaded since the look-up, the chain may have been evicted since, like any
                 // other.
@@ -51,6 +54,7 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
             }
         }
     }
+    merges.end(pages);
     if !absent.is_empty() {
         batches.retain(|batch| absent.binary_search(&batch.subgraph).is_err());
     }

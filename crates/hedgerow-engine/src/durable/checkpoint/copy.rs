@@ -3,13 +3,18 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKey};
-use hedgerow_tier::{AdjacencyPart, ImageId, PageId, SegmentWriter, SubgraphImage, SubgraphKeys};
+use hedgerow_tier::{AdjacencyPart, ImageId, PageId, ReadMemory, SegmentWriter, SubgraphImage, SubgraphKeys};
 
 use crate::error::Result;
 use crate::files::sources::Sources;
 use crate::state::pages::{invalid, page_of};
+use crate::state::store::Core;
+
+/// The share of the memory limit from which on the images of a page are copied one by one.
+const LARGE: u64 = 32;
 
 /// The images of the page that was read last. A segment has its images in order, so each page is read once,
 /// and again if the manifest has changed since. A backup needs the second read: chains that a checkpoint
@@ -18,8 +23,8 @@ use crate::state::pages::{invalid, page_of};
 pub(super) struct PageCopy {
     page: Option<(PageId, Arc<Sources>)>,
     images: Vec<SubgraphImage>,
-    /// The bytes of their neighbors, weights, ranks and properties.
-    bytes: usize,
+    /// The memory of the images, and of their reads.
+    charge: Option<Charge>,
 }
 
 impl PageCopy {
@@ -27,6 +32,7 @@ impl PageCopy {
     /// its timestamp, since it has not changed.
     pub(super) fn write(
         &mut self,
+        core: &Core,
         sources: Arc<Sources>,
         id: ImageId,
         even_if_empty: bool,
@@ -35,29 +41,63 @@ impl PageCopy {
         if faults::is_on(PlantedFault::UnloadedImagesLost) {
             return Ok(None);
         }
+        if core.memory_limit.is_some_and(|limit| core.bytes_to_load(id.page()) > limit / LARGE) {
+            return self.write_alone(core, &sources, id, even_if_empty, writer);
+        }
         let is_it = |(page, read): &(PageId, Arc<Sources>)| *page == id.page() && Arc::ptr_eq(read, &sources);
         if !self.page.as_ref().is_some_and(is_it) {
             self.page = None;
-            (self.images, self.bytes) = (Vec::new(), 0);
+            self.images = Vec::new();
+            let charge = self.charge.insert(Charge::new(core.account(), Purpose::Checkpoint, 0));
             sources.read_page(id.page(), |image, _| {
-                self.bytes += image.parts.iter().map(bytes_of).sum::<usize>();
+                let bytes = charge.bytes() + image.parts.iter().map(bytes_of).sum::<usize>();
+                core.charge_buffers(charge, bytes);
                 self.images.push(image);
                 Ok(())
             })?;
             self.page = Some((id.page(), sources));
         }
         let Some(image) = self.images.iter().find(|image| image.id == id) else { return Ok(None) };
-        let holds_nothing = image.present == 0 && image.parts.is_empty();
-        if holds_nothing && !even_if_empty {
-            return Ok(None);
-        }
-        Ok(Some(image.with_ref(|image| writer.write(image))?))
+        write_image(image, even_if_empty, writer)
     }
 
-    /// Returns an estimate of the memory that this takes, in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
+    /// Copies an image of a page that is a large share of the memory limit. Only that image is in memory.
+    fn write_alone(
+        &mut self,
+        core: &Core,
+        sources: &Sources,
+        id: ImageId,
+        even_if_empty: bool,
+        writer: &mut SegmentWriter,
+    ) -> Result<Option<u64>> {
+        *self = PageCopy::default();
+        let mut charge = Charge::new(core.account(), Purpose::Checkpoint, 0);
+        let mut has_memory = |memory: ReadMemory| {
+            let (ReadMemory::Buffers(more) | ReadMemory::Image(more) | ReadMemory::Values(more)) = memory;
+            let bytes = charge.bytes() + more as usize;
+            core.charge_buffers(&mut charge, bytes);
+            true
+        };
+        let found = sources.read_image(id, core.cold.cache(), &mut has_memory)?;
+        let Some((image, _)) = found else { return Ok(None) };
+        // The buffers of the read are free by now.
+        charge.set(image.parts.iter().map(bytes_of).sum());
+        let values = image.parts.iter().map(|part| part.columns.bytes()).sum();
+        let _record = core.charge_record(values);
+        write_image(&image, even_if_empty, writer)
     }
+}
+
+fn write_image(
+    image: &SubgraphImage,
+    even_if_empty: bool,
+    writer: &mut SegmentWriter,
+) -> Result<Option<u64>> {
+    let holds_nothing = image.present == 0 && image.parts.is_empty();
+    if holds_nothing && !even_if_empty {
+        return Ok(None);
+    }
+    Ok(Some(image.with_ref(|image| writer.write(image))?))
 }
 
 /// The keys of the page that was needed last. They are not bound in memory: binding takes latches of keys,

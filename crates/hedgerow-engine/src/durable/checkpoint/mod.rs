@@ -25,6 +25,7 @@ use crate::error::{ArgumentError, Error, Result, StateError, StorageError};
 use crate::files::log::log_refs;
 use crate::files::log::{Durable, UnlessDone};
 use crate::files::runs::{Merge, Runs};
+use crate::state::budget::{For, Need};
 use crate::state::store::Core;
 use write::{ImageMode, Target, Written, reach};
 
@@ -67,7 +68,7 @@ pub(crate) enum Extent {
 
 impl Core {
     /// Writes a checkpoint; one thread at a time does. It never waits for a commit that waits for memory
-    /// (rule E7).
+    /// (rule B2).
     pub(crate) fn checkpoint(&self, extent: Extent) -> Result<Checkpoint> {
         self.check_owner_by_id()?;
         self.check_writable().inspect_err(|_| self.eviction.demand.failed_to_begin())?;
@@ -112,7 +113,8 @@ impl Core {
         let as_of = pinned.timestamp();
         reach(&*durable.fs, FailPoint::CheckpointBegin)?;
         let (changes, merge) = self.plan_checkpoint(durable, extent);
-        self.make_room_for_buffers();
+        // The buffers are within the reserve for them, from which cached data may have to leave.
+        self.find_room(&Need::new(For::Speed, 0));
         let written = self.write_changes(durable, as_of, extent, &merge, |id| changes.contains(&id))?;
         if room == Room::OfReserve {
             self.make_reserve_good(durable, as_of, &merge, written.as_ref())?;
@@ -124,6 +126,21 @@ impl Core {
         let done = done?;
         self.log_bound.cover(covers);
         Ok(done)
+    }
+
+    /// Reads which segment has which image, unless that is known, and makes room for this map.
+    pub(crate) fn read_runs(&self, durable: &Durable) -> Result<()> {
+        let sources = self.pages.sources();
+        // A separate statement: the lock must not be held while room is made.
+        let are_read = durable.runs.lock().are_read();
+        if !are_read {
+            let images = sources.segments().map(|segment| segment.reader.info().subgraphs).sum::<u64>();
+            // If there is no room, the map exceeds the limit while it is needed.
+            self.find_room(&Need::new(For::Read, images.saturating_mul(Runs::MOST_BYTES_PER_IMAGE)));
+        }
+        durable.runs.lock().read(&sources)?;
+        self.charge_coordination();
+        Ok(())
     }
 
     /// Restores the reserve before the switch of manifests, less the bytes that the checkpoint will free. If

@@ -44,9 +44,9 @@ pub(crate) enum ImageMode {
     ImageOrEmpty,
 }
 
-/// Returns the memory for sorting keys within a limit: a share of the room that commits leave free for
-/// buffers.
-fn memory_to_sort_keys(limit: u64) -> usize {
+/// Returns the memory for each kind of gathered data, keys and properties, within a limit: a share of the
+/// reserve for buffers.
+fn memory_to_gather(limit: u64) -> usize {
     (limit / 32).min(1 << 20) as usize
 }
 
@@ -99,7 +99,7 @@ impl Core {
     ) -> Result<Written> {
         let Target { fs, file_id, store, config } = target;
         let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
-        writer.sort_keys_within(self.memory_limit.map_or(usize::MAX, memory_to_sort_keys));
+        writer.gather_within(self.memory_limit.map_or(usize::MAX, memory_to_gather));
         let mut charge = Charge::new(self.account(), Purpose::Checkpoint, writer.memory_bytes());
         let mut images = Vec::new();
         let (mut copies, mut keys) = (PageCopy::default(), KeyCopy::default());
@@ -121,7 +121,7 @@ impl Core {
             if let Some(bytes) = written {
                 images.push((id, bytes));
                 let listed = images.capacity() * size_of::<(ImageId, u64)>();
-                charge.set(writer.memory_bytes() + listed + copies.bytes());
+                self.charge_buffers(&mut charge, writer.memory_bytes() + listed);
             }
         }
         let info = writer.finish()?;
@@ -174,7 +174,7 @@ impl Core {
         // Chains that a backup sees may have been evicted since, because a page version of its timestamp has
         // them.
         if let Some(sources) = self.eviction.page_versions.at(as_of) {
-            return copies.write(sources, id, ask == ImageMode::ImageOrEmpty, writer);
+            return copies.write(self, sources, id, ask == ImageMode::ImageOrEmpty, writer);
         }
         loop {
             let sources = self.pages.sources();
@@ -182,9 +182,21 @@ impl Core {
                 return Ok(written);
             }
             if Arc::ptr_eq(&sources, &self.pages.sources()) {
-                return copies.write(sources, id, ask == ImageMode::ImageOrEmpty, writer);
+                return copies.write(self, sources, id, ask == ImageMode::ImageOrEmpty, writer);
             }
         }
+    }
+
+    /// Charges the record of an image's properties while it is written, and makes room for it, unless it is
+    /// small.
+    pub(super) fn charge_record(&self, bytes: usize) -> Option<Charge> {
+        let is_small = self.memory_limit.is_none_or(|limit| bytes <= memory_to_gather(limit));
+        if is_small {
+            return None;
+        }
+        let mut charge = Charge::new(self.account(), Purpose::Checkpoint, 0);
+        self.charge_buffers(&mut charge, bytes);
+        Some(charge)
     }
 
     /// Writes the image of one subgraph in one label; returns its bytes, if there was one to write.
@@ -209,6 +221,9 @@ impl Core {
             return Ok(None);
         }
         let offsets: Vec<Offsets> = mains.iter().map(|(_, main)| main.offsets()).collect();
+        let values =
+            mains.iter().filter_map(|(_, main)| main.columns()).map(hedgerow_core::Columns::bytes).sum();
+        let _record = self.charge_record(values);
         let parts: Vec<PartRef<'_>> = mains
             .iter()
             .zip(&offsets)

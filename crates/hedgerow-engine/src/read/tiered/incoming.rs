@@ -12,9 +12,10 @@ use std::sync::{Arc, Weak};
 use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
 
-use super::budget::{Budget, Grant, Stop, Waits};
 use super::windows::{Gathering, Totals, Window, Windows, page_of};
-use super::{TieredBlock, TieredView, take_batch};
+use super::{TieredBlock, TieredView, Waits, take_batch};
+use crate::state::budget::Budget;
+use crate::state::budget::taken::{Room, Stop};
 
 /// The divisor of the memory limit that gives the share of all windows together. They may take half of the
 /// limit's free room if that is more, or [`BYTES`] without a limit.
@@ -85,7 +86,7 @@ impl TieredView {
     ) -> std::result::Result<(), Stop> {
         let once = batch.chunk_by(|a, b| a == b).count();
         self.in_halves(batch, (once, waits), f, |batch| {
-            let mut found = Found::new(&self.budget);
+            let mut found = Found::new(&self.core().budget);
             let read = self.for_each_entry(Waits::No, |src, dst, weight| match batch.binary_search(&dst) {
                 Ok(_) => found.push((dst, src, weight)),
                 Err(_) => ControlFlow::Continue(()),
@@ -109,7 +110,7 @@ impl TieredView {
         while !rest.is_empty() {
             let some: usize = rest.chunk_by(|a, b| a == b).take(most.max(1)).map(<[_]>::len).sum();
             let (some, others) = rest.split_at(some);
-            let found = self.budget.with_room(waits, || match find(some) {
+            let found = self.with_room(waits, || match find(some) {
                 Err(Stop::NoRoom(_)) if some.first() != some.last() => Ok(None),
                 found => found.map(Some),
             })?;
@@ -133,7 +134,7 @@ impl TieredView {
         // Several threads may make windows at once, without a lock. The oldest window is dropped first.
         self.incoming.make_room(hedgerow_par::threads());
         let mut pages = self.pages_from(page, waits)?;
-        let window = self.budget.with_room(waits, || {
+        let window = self.with_room(waits, || {
             // Drops kept windows once: other threads may keep new ones in the meantime.
             let mut forgets = true;
             loop {
@@ -146,7 +147,7 @@ impl TieredView {
         })?;
         if self.incoming.keep(window.clone(), hedgerow_par::threads()) {
             let windows: Weak<Windows> = Arc::downgrade(&self.incoming);
-            self.core().memory_pool.keep(windows);
+            self.core().budget.keep(windows);
         }
         Ok(window)
     }
@@ -193,16 +194,16 @@ impl TieredView {
 
     fn make_window(&self, pages: Range<u32>) -> std::result::Result<Window, Stop> {
         let (totals, weighted) = (self.totals(Waits::No)?, self.is_weighted());
-        let mut grant = Grant::new(&self.budget);
-        grant.keep(totals.range(pages.clone()).map(|(_, totals)| totals.bytes(weighted)).sum());
-        grant.checked(Ok(()))?;
+        let mut room = Room::new(&self.core().budget);
+        room.keep(totals.range(pages.clone()).map(|(_, totals)| totals.bytes(weighted)).sum());
+        room.checked(Ok(()))?;
         let mut gathering = Gathering::new(totals.range(pages.clone()), weighted);
         let read = self.for_each_entry(Waits::No, |src, dst, weight| {
             gathering.take(src, dst, weighted.then_some(weight));
             ControlFlow::Continue(())
         });
-        read.map_err(|stop| stop.beside(grant.bytes()))?;
-        Ok(gathering.finish(pages, grant))
+        read.map_err(|stop| stop.beside(room.bytes()))?;
+        Ok(gathering.finish(pages, room))
     }
 
     /// Calls `f` with source, destination and weight of each entry of an outgoing list, by ascending source,
@@ -227,12 +228,12 @@ impl TieredView {
 /// Edges that were found for some vertices, as vertex, neighbor and weight, within a reservation.
 pub(super) struct Found {
     edges: Vec<(VertexId, VertexId, f64)>,
-    grant: Grant,
+    room: Room,
 }
 
 impl Found {
-    pub(super) fn new(budget: &Budget) -> Found {
-        Found { edges: Vec::new(), grant: Grant::new(budget) }
+    pub(super) fn new(budget: &Arc<Budget>) -> Found {
+        Found { edges: Vec::new(), room: Room::new(budget) }
     }
 
     /// Adds an edge; breaks if there is no room for it.
@@ -242,7 +243,7 @@ impl Found {
             // For a moment both the old and the new buffer exist; later, the buffer of the sort or the list
             // of one vertex.
             let each = size_of::<(VertexId, VertexId, f64)>() * 3;
-            if self.grant.lacking().is_some() || !self.grant.keep((most * each / 2) as u64) {
+            if self.room.lacking().is_some() || !self.room.keep((most * each / 2) as u64) {
                 return ControlFlow::Break(());
             }
             self.edges.reserve_exact(most - self.edges.len());
@@ -253,8 +254,8 @@ impl Found {
 
     /// Returns these edges if all were `read`; fails if there was no room for them or for the read.
     pub(super) fn checked(self, read: std::result::Result<(), Stop>) -> std::result::Result<Found, Stop> {
-        self.grant.checked(Ok(()))?;
-        read.map_err(|stop| stop.beside(self.grant.bytes()))?;
+        self.room.checked(Ok(()))?;
+        read.map_err(|stop| stop.beside(self.room.bytes()))?;
         Ok(self)
     }
 

@@ -7,14 +7,14 @@ use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Verte
 use hedgerow_mem::table::PAGE;
 use rayon::prelude::*;
 
-use super::budget::{Grant, Run, Stop, Waits};
 use super::incoming::Found;
 use super::lists::Lists;
+use super::runs::Run;
 use super::taken::Side;
 use super::windows::{Window, page_of};
-use super::{TieredBlock, TieredView, mask_of, of_page, take_batch};
+use super::{TieredBlock, TieredView, Waits, mask_of, of_page, take_batch};
 use crate::error::Result;
-use crate::state::memory_pool::Lends;
+use crate::state::budget::taken::{Lends, Room, Stop};
 
 /// The number of subgraphs of a page whose chosen edges a visit reads at once.
 const AT_ONCE: u32 = 16;
@@ -40,7 +40,7 @@ impl TieredView {
                 }
                 ControlFlow::Continue(())
             });
-            scanned.map_err(|stop| self.budget.error_of(stop))?;
+            scanned.map_err(|stop| self.core().error_of(stop))?;
             Ok((entries, loops))
         });
         let (mut entries, mut loops) = (0, 0);
@@ -64,7 +64,7 @@ impl TieredView {
             let (some, others) = rest.split_at(rest.partition_point(|v| part(v) == part(first)));
             let range = part(first) * at_once..(part(first) + 1) * at_once;
             let wanted = some.iter().fold(0, |mask, v| mask | mask_of(&(v.subgraph().0..v.subgraph().0 + 1)));
-            let run = self.budget.with_room(waits, || {
+            let run = self.with_room(waits, || {
                 match self.read_lists(page_of(*first), &range, wanted, direction) {
                     Err(Stop::NoRoom(_)) if at_once > 1 => Ok(None),
                     run => run.map(Some),
@@ -110,14 +110,14 @@ impl TieredView {
             _ => Against::Searched(self.window_at(page, Waits::No)?),
         };
         let along = read(Direction::Out).map_err(|stop| stop.beside(against.bytes()))?;
-        let mut both = Both { along, against, merged: Grant::new(&self.budget) };
+        let mut both = Both { along, against, merged: Room::new(&self.core().budget) };
         let bytes = |(at, id)| {
             let (along, against) = both.sides(at, SubgraphId(id));
             (along.bytes() + against.bytes()) as u64
         };
         let most = range.clone().enumerate().map(bytes).max().unwrap_or(0);
         both.merged.keep(most);
-        let held = both.along.grant.bytes() + both.against.bytes();
+        let held = both.along.room.bytes() + both.against.bytes();
         both.merged.checked(Ok(())).map_err(|stop| stop.beside(held))?;
         Ok(both)
     }
@@ -153,7 +153,7 @@ impl TieredView {
         self.in_halves(group, (group.len(), Waits::Yes), f, |group| {
             let mut once = group.to_vec();
             once.dedup();
-            let mut found = Found::new(&self.budget);
+            let mut found = Found::new(&self.core().budget);
             let mut take = |v: VertexId, run: &[VertexId], weights: &[f64], loops: bool| {
                 let edges = run.iter().enumerate().filter(|(_, u)| loops || **u != v);
                 for (at, &u) in edges {
@@ -182,7 +182,7 @@ struct Both {
     along: Run,
     against: Against,
     /// The room for the merged lists of one subgraph.
-    merged: Grant,
+    merged: Room,
 }
 
 enum Against {
@@ -194,7 +194,7 @@ impl Against {
     /// Returns the bytes that are reserved only for these lists.
     fn bytes(&self) -> u64 {
         match self {
-            Against::Stored(run) => run.grant.bytes(),
+            Against::Stored(run) => run.room.bytes(),
             Against::Searched(window) => window.reserved(),
         }
     }

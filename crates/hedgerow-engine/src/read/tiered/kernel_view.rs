@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{LabelId, Topology, VertexId, WeightedTopology};
+use hedgerow_core::{GraphConfig, LabelId, Topology, VertexId, WeightedTopology};
 use hedgerow_mem::View;
 
 use super::TieredView;
@@ -10,7 +10,8 @@ use crate::error::{Error, Result, StorageError};
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
-use crate::state::selection::ChosenEdges;
+use crate::state::pages::Copies;
+use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight};
 
 /// A graph for kernels. Kernels are compiled for each of the two forms, and the caller chooses by a `match`.
 pub enum KernelView {
@@ -73,7 +74,8 @@ impl Snapshot {
     pub fn kernel_view(&self, selection: &EdgeSelection<'_>) -> Result<KernelView> {
         if self.engine().memory_limit.is_some() {
             let chosen = selection.resolve(self)?;
-            if !self.engine().has_room_for_labels(chosen.labels.iter().map(|label| label.label)) {
+            let labels = chosen.labels.iter().map(|label| label.label);
+            if !self.engine().has_room_for_labels(labels, copies(&chosen, &self.engine().config)) {
                 return match chosen.only_whole_label() {
                     Some(label) => self.kernel_view_of_whole(label, chosen),
                     // A view that was made before costs nothing more.
@@ -135,4 +137,14 @@ impl Snapshot {
             view => view.map(KernelView::Resident),
         }
     }
+}
+
+/// Returns the lists that the view of the chosen edges copies, and whether it computes its incoming side.
+fn copies(chosen: &ChosenEdges, config: &GraphConfig) -> (Copies, bool) {
+    if chosen.only_whole_label().is_some() {
+        return (Copies::Deltas, config.is_one_way());
+    }
+    let by_property = chosen.labels.iter().any(ChosenLabel::reads_properties);
+    let weights = chosen.labels.iter().any(|label| matches!(label.weight, ChosenWeight::Property(..)));
+    (Copies::All { weights }, config.directed && (config.is_one_way() || by_property))
 }

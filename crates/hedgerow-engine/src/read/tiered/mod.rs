@@ -5,7 +5,6 @@
 //! lists from images (`state::pages`, rule E6). It puts no data into the store's tables, so a scan evicts
 //! nothing that others use. It drops the lists when it reads the next run.
 
-mod budget;
 mod census;
 mod incoming;
 mod joined;
@@ -25,7 +24,6 @@ use hedgerow_core::{
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::view::VertexMask;
 
-use budget::Budget;
 pub(crate) use census::Census;
 pub use kernel_view::KernelView;
 pub use lists::TieredBlock;
@@ -33,6 +31,8 @@ pub use lists::TieredBlock;
 use crate::error::Result;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
+use crate::state::budget::For;
+use crate::state::budget::taken::{Lends, Stop};
 use crate::state::pages::Expected;
 use crate::state::schema::LabelRef;
 use crate::state::selection::ChosenEdges;
@@ -65,7 +65,6 @@ const BATCH: usize = 1 << 14;
 /// limit. The edges into pages are kept until other pages are needed. The same applies to any directed graph
 /// if a property tests or weighs edges, because incoming lists have no properties.
 pub struct TieredView {
-    budget: Budget,
     snapshot: Snapshot,
     /// The census of the default label, which shows which vertices exist.
     existing: Arc<Census>,
@@ -118,9 +117,7 @@ impl Snapshot {
         let (snapshot, incoming, bound) = (self.clone(), Arc::<Windows>::default(), core.ids.bound());
         let kinds = chosen.kinds.clone();
         let taken = Taken::new(self, chosen, weight, &existing)?;
-        let budget = Budget::new(&self.engine().core);
-        let mut view =
-            TieredView { budget, snapshot, existing, mask: None, taken, bound, edge_count: 0, incoming };
+        let mut view = TieredView { snapshot, existing, mask: None, taken, bound, edge_count: 0, incoming };
         view.edge_count = view.count_edges()?;
         view.restrict(kinds.as_deref())?;
         Ok(view)
@@ -176,9 +173,36 @@ fn take_batch(frontier: &mut impl Iterator<Item = VertexId>, batch: &mut Vec<Ver
     batch.sort_unstable();
 }
 
+/// The permission of a call to wait until other calls give memory back. A call that holds memory must not
+/// wait, since the others may wait for that memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    Yes,
+    No,
+}
+
 impl TieredView {
     fn core(&self) -> &Core {
         self.snapshot.engine()
+    }
+
+    /// Calls `read`. If it found no room, makes room and calls it again; `read` has kept no memory then. The
+    /// caller has no latch and is in no walk. If it `waits`, it has taken no memory, and is within [`Lends`].
+    /// The call does not wait for other threads if this thread is inside another call that lends memory.
+    ///
+    /// # Errors
+    /// No room within the limit and, if the call waits, no other call in progress that will make room; the
+    /// errors of `read`.
+    fn with_room<R>(
+        &self,
+        waits: Waits,
+        mut read: impl FnMut() -> std::result::Result<R, Stop>,
+    ) -> std::result::Result<R, Stop> {
+        let waits = waits == Waits::Yes && Lends::depth() <= 1;
+        if waits {
+            self.core().budget.wait_behind_line();
+        }
+        self.core().with_room((For::Read, waits), |_| read())
     }
 
     /// Returns the snapshot that the view belongs to.

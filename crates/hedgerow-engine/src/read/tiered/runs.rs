@@ -6,15 +6,22 @@ use std::ops::{ControlFlow, Range};
 
 use hedgerow_core::{Direction, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
+use hedgerow_mem::version::NotInMemory;
 use hedgerow_tier::{AdjacencyPart, PageId, ReadMemory};
 
-use super::budget::{Grant, Run, Stop, Waits};
 use super::lists::{Page, TieredBlock, list_of};
 use super::taken::{Taker, Taking};
-use super::{TieredView, mask_of, of_page, take_batch};
+use super::{TieredView, Waits, mask_of, of_page, take_batch};
 use crate::error::Result;
 use crate::read::compose::Unweighed;
+use crate::state::budget::taken::{Room, Stop};
 use crate::state::pages::{ColdImage, places};
+
+/// The lists of neighboring subgraphs, and the memory that they take.
+pub(super) struct Run {
+    pub(super) lists: Page,
+    pub(super) room: Room,
+}
 
 /// The vertices of a batch on one page, by the place of their subgraph.
 type ByPlace<'v> = [&'v [VertexId]; PAGE];
@@ -84,7 +91,7 @@ impl TieredView {
         read: impl Fn(&Range<u32>) -> std::result::Result<R, Stop>,
     ) -> std::result::Result<(Range<u32>, R), Stop> {
         let mut end = range.end;
-        self.budget.with_room(waits, || {
+        self.with_room(waits, || {
             loop {
                 let part = range.start..end;
                 match read(&part) {
@@ -104,19 +111,19 @@ impl TieredView {
         wanted: u64,
         direction: Direction,
     ) -> std::result::Result<Run, Stop> {
-        let mut grant = Grant::new(&self.budget);
-        grant.keep(Page::bytes_of(range.len()));
-        grant.checked(Ok(()))?;
-        let mut run = Run { lists: Page::new(range.len()), grant };
+        let mut room = Room::new(&self.core().budget);
+        room.keep(Page::bytes_of(range.len()));
+        room.checked(Ok(()))?;
+        let mut run = Run { lists: Page::new(range.len()), room };
         let mut unweighed = None;
         for taker in self.taken.takers(self.core()) {
             let page = PageId { label: taker.label(), page };
             let read = self.read_label((page, range.start, wanted), direction, &taker, &mut run);
-            if let Some(ends) = run.grant.checked(read)? {
+            if let Some(ends) = run.room.checked(read)? {
                 let edge = Unweighed { label: taker.label(), ends };
                 unweighed = Some(unweighed.map_or(edge, |least: Unweighed| least.least(edge)));
             }
-            run.grant.end_read();
+            run.room.end_read();
         }
         match unweighed {
             Some(edge) => Err(self.snapshot.no_weight(self.taken.weight_name(), edge).into()),
@@ -125,7 +132,7 @@ impl TieredView {
     }
 
     /// Adds the `wanted` lists of one label to a run that begins with the subgraph `first`. If there is no
-    /// room it stops, and the run's grant reports that. Returns the least edge without a number for its
+    /// room it stops, and the run's room reports that. Returns the least edge without a number for its
     /// weight, if there is one.
     fn read_label(
         &self,
@@ -142,9 +149,9 @@ impl TieredView {
                 let at = (place + PAGE - first as usize % PAGE) % PAGE;
                 // If several labels have edges, both lists are in memory while they are merged.
                 let beside = run.lists.bytes_to_add(at, lists.bytes()) as u64;
-                if run.grant.has(ReadMemory::Image(beside)) {
+                if run.room.has(ReadMemory::Image(beside)) {
                     run.lists.add(at, lists);
-                    run.grant.keep(run.lists.bytes() as u64);
+                    run.room.keep(run.lists.bytes() as u64);
                 }
             }
             Err(edge) => {
@@ -155,26 +162,27 @@ impl TieredView {
             // Reads by a counted reference to the version, since the list of a hub takes long.
             let found = subgraph.read_kept(direction, ts, |read| {
                 let bytes = taker.bytes_of(read.edge_entries() as usize);
-                let has = run.grant.lacking().is_none() && run.grant.has(ReadMemory::Image(bytes));
+                let has = run.room.lacking().is_none() && run.room.has(ReadMemory::Image(bytes));
                 has.then(|| taker.of_version(id(place), read))
             })?;
             found.flatten().into_iter().for_each(|found| give(run, place, found));
             Ok(())
         })?;
-        let (Some(cold), None) = (cold, run.grant.lacking()) else { return Ok(unweighed) };
+        let (Some(cold), None) = (cold, run.room.lacking()) else { return Ok(unweighed) };
         let run = RefCell::new(run);
-        let has_memory = &mut |memory| run.borrow_mut().grant.has(memory);
+        let has_memory = &mut |memory| run.borrow_mut().room.has(memory);
         core.read_cold(&cold, self.expected(), has_memory, |image| {
             let (place, run) = (image.place, &mut **run.borrow_mut());
             match part_of(image, direction) {
-                None => drop(run.grant.keep(run.lists.bytes() as u64)),
+                None => drop(run.room.keep(run.lists.bytes() as u64)),
                 Some(part) => {
-                    if run.grant.has(ReadMemory::Image(taker.bytes_beside(&part))) {
+                    if run.room.has(ReadMemory::Image(taker.bytes_beside(&part))) {
                         give(run, place, taker.of_part(id(place), part));
                     }
                 }
             }
-            run.grant.lacking().map_or(Ok(()), |bytes| Err(core.no_room_to_read(bytes)))
+            // The error only ends the read: the room has the reason.
+            run.room.lacking().map_or(Ok(()), |_| Err(NotInMemory.into()))
         })?;
         Ok(unweighed)
     }
@@ -226,14 +234,12 @@ impl TieredView {
             if mask == 0 {
                 return Ok(());
             }
-            self.budget.with_room(waits, || {
-                match self.visit_some((page, mask), direction, &mut rest, f) {
-                    Err(Stop::NoRoom(_)) if mask.count_ones() > 1 => {
-                        most = mask.count_ones() as usize / 2;
-                        Ok(())
-                    }
-                    done => done,
+            self.with_room(waits, || match self.visit_some((page, mask), direction, &mut rest, f) {
+                Err(Stop::NoRoom(_)) if mask.count_ones() > 1 => {
+                    most = mask.count_ones() as usize / 2;
+                    Ok(())
                 }
+                done => done,
             })?;
         }
     }
@@ -257,14 +263,14 @@ impl TieredView {
             Ok(())
         })?;
         if let Some(cold) = cold {
-            let grant = RefCell::new(Grant::new(&self.budget));
-            let has_memory = &mut |memory| grant.borrow_mut().has(memory);
+            let room = RefCell::new(Room::new(&self.core().budget));
+            let has_memory = &mut |memory| room.borrow_mut().has(memory);
             let read = self.core().read_cold(&cold, self.expected(), has_memory, |image| {
                 visit_image(image, direction, rest, f);
-                grant.borrow_mut().keep(0);
+                room.borrow_mut().keep(0);
                 Ok(())
             });
-            grant.into_inner().checked(read)?;
+            room.into_inner().checked(read)?;
         }
         // Vertices without a page or an image have no neighbors.
         for place in places(mask) {

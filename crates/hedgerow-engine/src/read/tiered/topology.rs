@@ -4,11 +4,10 @@ use std::ops::{ControlFlow, Range};
 
 use hedgerow_core::{Direction, SubgraphId, Topology, VertexId, WeightedTopology};
 
-use super::budget::Waits;
 use super::taken::Side;
-use super::{BATCH, TieredBlock, TieredView};
+use super::{BATCH, TieredBlock, TieredView, Waits};
 use crate::error::Error;
-use crate::state::memory_pool::Lends;
+use crate::state::budget::taken::Lends;
 
 /// A kernel's callback for a list block, or for a run. It is a trait object, so that the code that reads
 /// files is compiled once, and not for each loop of each kernel.
@@ -72,7 +71,7 @@ impl Topology for TieredView {
             Side::Searched => self.scan_incoming(subgraphs, f),
             Side::Joined => self.scan_joined(subgraphs, f),
         };
-        scanned.map_err(|stop| self.budget.error_of(stop))
+        scanned.map_err(|stop| self.core().error_of(stop))
     }
 
     fn visit(
@@ -104,6 +103,6 @@ impl WeightedTopology for TieredView {
             Side::Searched => self.visit_incoming(frontier, Waits::Yes, f),
             Side::Joined => self.visit_joined(frontier, f),
         };
-        visited.map_err(|stop| self.budget.error_of(stop))
+        visited.map_err(|stop| self.core().error_of(stop))
     }
 }

@@ -8,9 +8,9 @@ use hedgerow_core::sync::{AtomicBool, Mutex, Ordering};
 use hedgerow_core::{LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
 
-use super::budget::Grant;
 use super::lists::{Lists, Page, TieredBlock};
-use crate::state::memory_pool::KeptForReads;
+use crate::state::budget::KeptForReads;
+use crate::state::budget::taken::Room;
 
 /// The kept windows of a view.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct Windows {
     pub(super) totals: OnceLock<BTreeMap<u32, Totals>>,
     /// The kept windows; the most recently used one is last.
     kept: Mutex<Vec<Arc<Window>>>,
-    /// True if the memory pool knows these windows, and so can free them.
+    /// True if the budget knows these windows, and so can free them.
     is_known: AtomicBool,
 }
 
@@ -99,13 +99,13 @@ pub(super) struct Window {
     pub(super) pages: Range<u32>,
     /// The pages with incoming edges, ascending, with their lists.
     lists: Vec<(u32, Page)>,
-    grant: Grant,
+    room: Room,
 }
 
 impl Window {
     /// Returns the bytes that are reserved for the window.
     pub(super) fn reserved(&self) -> u64 {
-        self.grant.bytes()
+        self.room.bytes()
     }
 
     pub(super) fn block(&self, id: SubgraphId) -> TieredBlock<'_> {
@@ -171,8 +171,8 @@ impl Gathering {
         page.weights[place].extend(weight);
     }
 
-    /// Returns the window of the gathered edges; `grant` is the memory for it.
-    pub(super) fn finish(self, pages: Range<u32>, mut grant: Grant) -> Window {
+    /// Returns the window of the gathered edges; `room` is the memory for it.
+    pub(super) fn finish(self, pages: Range<u32>, mut room: Room) -> Window {
         let mut lists = Vec::with_capacity(self.numbers.len());
         for (number, of_page) in self.numbers.into_iter().zip(self.gathered) {
             let mut page = Page::new(PAGE);
@@ -181,7 +181,7 @@ impl Gathering {
             }
             lists.push((number, page));
         }
-        grant.keep(lists.iter().map(|(_, page)| page.bytes() as u64).sum());
-        Window { pages, lists, grant }
+        room.keep(lists.iter().map(|(_, page)| page.bytes() as u64).sum());
+        Window { pages, lists, room }
     }
 }

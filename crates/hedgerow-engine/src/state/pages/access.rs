@@ -9,7 +9,8 @@ use rayon::prelude::*;
 
 use super::page_of;
 use crate::error::{Error, Result, StorageError};
-use crate::state::memory::Need;
+use crate::state::budget::taken::Room;
+use crate::state::budget::{For, Need};
 use crate::state::store::Core;
 
 /// The approximate bytes of a page without its edges: versions, deltas and offsets of 64 subgraphs in both
@@ -17,10 +18,10 @@ use crate::state::store::Core;
 const PAGE_BYTES: u64 = 64 << 10;
 /// The bytes of the buffers and one image during the read of a page.
 const BUFFER_BYTES: u64 = 640 << 10;
+/// The share of the limit that optional loads leave free in addition to the slack.
+const FREE: u64 = 64;
 /// The share of the limit from which on a page is loaded without its chains.
 const LARGE: u64 = 8;
-/// The share of the limit that optional loads leave free.
-const FREE: u64 = 16;
 
 impl Core {
     /// Returns the subgraph of a label; `None` if its page never had content. Loads a page that is not
@@ -47,27 +48,41 @@ impl Core {
     ) -> Result<Option<&'c Subgraph>> {
         if self.is_large_page(page) {
             self.check_owner()?;
-            let note = |stored| self.eviction.note_stored(stored);
-            self.load_within(PAGE_BYTES, |_| self.pages.load_marked(table, page, note))?;
+            self.load_within(PAGE_BYTES, |_| self.load_marked(table, page))?;
         } else {
-            self.load_page(table, page)?;
+            self.load_whole_page(table, page)?;
         }
         Ok(table.get(id))
     }
 
-    fn load_page(&self, table: &SubgraphTable, id: PageId) -> Result<()> {
+    /// Loads a page, within a limit without its chains: the commit loads those that it needs.
+    pub(super) fn load_page_for_commit(
+        &self,
+        table: &SubgraphTable,
+        page: PageId,
+        room: &mut Room,
+    ) -> Result<()> {
         self.check_owner()?;
-        self.load_within(self.room_for_page(id), |loading| self.pages.load(table, id, loading))
+        match self.memory_limit {
+            Some(_) => self.load_marked(table, page),
+            None => self.pages.load(table, page, room),
+        }
+    }
+
+    fn load_marked(&self, table: &SubgraphTable, page: PageId) -> Result<()> {
+        self.pages.load_marked(table, page, |stored| self.eviction.note_stored(stored))
+    }
+
+    fn load_whole_page(&self, table: &SubgraphTable, page: PageId) -> Result<()> {
+        self.check_owner()?;
+        let needed = if self.memory_limit.is_some() { self.bytes_to_load(page) } else { 0 };
+        let about = needed.saturating_add(BUFFER_BYTES.min(needed / 2));
+        self.load_within(about, |room| self.pages.load(table, page, room))
     }
 
     /// True if the page of the subgraph is stored and not loaded.
     pub(crate) fn is_unloaded(&self, label: LabelId, id: SubgraphId) -> bool {
         self.table(label).is_some_and(|table| matches!(table.find(id), Err(NotInMemory)))
-    }
-
-    /// Loads subgraphs, with their pages.
-    pub(crate) fn load_subgraphs(&self, all: impl IntoIterator<Item = (LabelId, SubgraphId)>) -> Result<()> {
-        all.into_iter().try_for_each(|(label, id)| self.resident(label, id).map(drop))
     }
 
     /// Loads all pages of a label, and of the existence of vertices, in the current rayon pool or on this
@@ -82,7 +97,7 @@ impl Core {
             }
             let pages: Vec<PageId> =
                 table.unloaded().map(|page| PageId { label, page: page as u32 }).collect();
-            let load = |id: &PageId| self.load_page(table, *id);
+            let load = |id: &PageId| self.load_whole_page(table, *id);
             if in_parallel {
                 hedgerow_par::try_for_each(pages.par_iter(), load)?;
             } else {
@@ -104,22 +119,14 @@ impl Core {
 
     /// Makes the error of a call that needs whole labels in memory, but whose data is evicted while other
     /// data is read.
-    pub(super) fn no_room_for_all(&self) -> Error {
-        let (limit, used) = (self.memory_limit.unwrap_or(u64::MAX), self.account().used());
-        StorageError::MemoryLimit { limit, used, needed: limit }.into()
+    pub(crate) fn no_room_for_all(&self) -> Error {
+        let limit = self.memory_limit.unwrap_or(u64::MAX);
+        StorageError::MemoryLimit(self.shortage(limit, For::Speed)).into()
     }
 
     /// True if a page is a large share of the memory limit: then only chains that a call needs are loaded.
-    pub(super) fn is_large_page(&self, id: PageId) -> bool {
+    fn is_large_page(&self, id: PageId) -> bool {
         self.memory_limit.is_some_and(|limit| self.bytes_to_load(id) > limit / LARGE)
-    }
-
-    fn room_for_page(&self, id: PageId) -> u64 {
-        if self.memory_limit.is_none() {
-            return 0;
-        }
-        let needed = self.bytes_to_load(id);
-        needed.saturating_add(BUFFER_BYTES.min(needed / 2))
     }
 
     /// Estimates the memory for reloading a subgraph, before its lists are read and give the exact size.
@@ -140,11 +147,11 @@ impl Core {
         if needed <= limit {
             return Ok(());
         }
-        Err(StorageError::MemoryLimit { limit, used: self.account().used(), needed }.into())
+        Err(StorageError::MemoryLimit(self.shortage(needed, For::Speed)).into())
     }
 
     /// Estimates the bytes of a page in memory.
-    pub(super) fn bytes_to_load(&self, id: PageId) -> u64 {
+    pub(crate) fn bytes_to_load(&self, id: PageId) -> u64 {
         self.list_bytes_of_page(id).saturating_add(self.value_bytes_of_page(id)).saturating_add(PAGE_BYTES)
     }
 
@@ -175,6 +182,7 @@ impl Core {
         let page = id.page();
         let is_unloaded = self.is_unloaded(id.label, id.subgraph);
         let bytes = if is_unloaded { self.bytes_to_load(page) } else { self.bytes_to_reload(page) };
-        self.fits_now(limit, Need::of_wish(bytes, limit / FREE, self.reservations.promised(), limit))
+        let bytes = bytes.saturating_add(limit / FREE);
+        self.budget.fits(&Need::new(For::Load, bytes).with_block(self.block_of(bytes)))
     }
 }

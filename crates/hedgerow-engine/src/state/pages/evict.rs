@@ -1,4 +1,4 @@
-//! Eviction of chains that files hold unchanged, when the limit leaves no room (rules E1 to E5, E9 of
+//! Eviction of chains that files hold unchanged, when the limit leaves no room (rules E1 to E4, E9 of
 //! `docs/design/eviction.md`).
 
 use std::time::Duration;
@@ -69,7 +69,10 @@ impl Core {
                 break;
             }
             *hand = Some((label, id));
-            if table.get(id).is_some_and(|subgraph| subgraph.is_resident() && self.evict(subgraph, clean)) {
+            if table
+                .get(id)
+                .is_some_and(|subgraph| subgraph.is_resident() && self.evict((label, id), subgraph, clean))
+            {
                 evicted += 1;
                 if evicted % AT_ONCE == 0 && memory.retire_cooled(most()) > 0 {
                     self.free_evicted();
@@ -104,9 +107,9 @@ impl Core {
         back
     }
 
-    fn evict(&self, subgraph: &Subgraph, clean: Timestamp) -> bool {
+    fn evict(&self, id: (LabelId, SubgraphId), subgraph: &Subgraph, clean: Timestamp) -> bool {
         let Some(mut latched) = subgraph.try_latch_for_upkeep() else { return false };
-        let evicted = latched.evict_clean(clean, &self.horizon_of_eviction());
+        let evicted = !self.eviction.is_pinned(id) && latched.evict_clean(clean, &self.horizon_of_eviction());
         if evicted {
             // Under the latch (rule E3).
             self.eviction.note_gone();

@@ -13,8 +13,8 @@ use super::reload::MOST_LOOKS;
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
 use crate::files::sources::Sources;
+use crate::state::budget::taken::Lent;
 use crate::state::recent::Touched;
-use crate::state::reservations::ReadCharge;
 use crate::state::store::Core;
 
 /// The number of recent touches from which on a chain is loaded even if others must be evicted. With a lower
@@ -86,7 +86,7 @@ impl Wanted {
 struct ColdList {
     subgraph: Subgraph,
     degree: usize,
-    _charge: ReadCharge,
+    _lent: Lent,
 }
 
 /// The source of the data for a call.
@@ -267,11 +267,11 @@ impl Core {
     /// Reads a list from segments.
     fn list_in(&self, sources: &Sources, wanted: Wanted) -> Result<ColdList> {
         let (query, cache) = (wanted.query(), self.cold.cache());
-        let (found, charge) =
+        let (found, lent) =
             self.read_within(|room| sources.read_list(&query, cache, &mut |memory| room.has(memory)))?;
         match found {
-            Some((found, file)) => self.cold_list(wanted, found, (file, charge)),
-            None => self.cold_list(wanted, ListImage::default(), ("", charge)),
+            Some((found, file)) => self.cold_list(wanted, found, (file, lent)),
+            None => self.cold_list(wanted, ListImage::default(), ("", lent)),
         }
     }
 
@@ -280,7 +280,7 @@ impl Core {
         &self,
         wanted: Wanted,
         found: ListImage,
-        (file, mut charge): (&str, ReadCharge),
+        (file, mut lent): (&str, Lent),
     ) -> Result<ColdList> {
         let ListImage { present, degree, part } = found;
         let bytes = part.as_ref().map_or(0, bytes_of);
@@ -304,9 +304,8 @@ impl Core {
         // From timestamp zero on, so that every present reader may see it.
         latched.install(wanted.direction, main, Timestamp::ZERO, self.is_weighted(wanted.label));
         drop(latched);
-        let bytes = bytes.min(charge.bytes.bytes());
-        charge.bytes.set(bytes);
-        Ok(ColdList { subgraph, degree: degree as usize, _charge: charge })
+        lent.taken.set(lent.taken.bytes().min(bytes as u64));
+        Ok(ColdList { subgraph, degree: degree as usize, _lent: lent })
     }
 }
 

@@ -7,7 +7,6 @@
 
 mod access;
 mod cold;
-mod commit_loads;
 mod evict;
 mod fits;
 mod install;
@@ -28,16 +27,17 @@ use hedgerow_tier::{PageId, ReadMemory, SubgraphImage};
 
 use crate::error::Result;
 use crate::files::sources::{Sources, page_of_vertices};
+use crate::state::budget::taken::RoomToLoad;
 use crate::state::schema::Schema;
 
 #[cfg(test)]
 pub(crate) use cold::Cold;
 pub(crate) use cold::{ColdImage, Expected, places};
-pub(crate) use commit_loads::CommitLoads;
 pub(crate) use fits::fits_kind;
 pub(crate) use install::{Installer, invalid, places_below, vertices_below};
 pub(crate) use lists::Wanted;
 pub(crate) use stored_keys::{Binding, KEY_BYTES, StoredKeys, add_bindings};
+pub(crate) use whole::Copies;
 
 /// The greatest number of pages that are read in parallel.
 const TURNS: usize = 16;
@@ -150,15 +150,6 @@ impl Pages {
             installed
         })
     }
-}
-
-/// The decision about memory, which a load requests before it takes memory.
-pub(crate) trait RoomToLoad {
-    /// True if there is room for the memory that a read is about to take.
-    fn has(&mut self, memory: ReadMemory) -> bool;
-
-    /// Records that an image is dropped, and its copy is in the arena.
-    fn keep_image(&mut self);
 }
 
 /// A decision that always grants memory, for the opening of a store.

@@ -8,10 +8,10 @@ use hedgerow_mem::{Arena, Main, Memory, Subgraph, SubgraphTable};
 use hedgerow_tier::{ImageId, SubgraphImage};
 use rayon::prelude::*;
 
-use super::{Installer, RoomToLoad, invalid};
+use super::{Installer, invalid, page_of};
 use crate::error::{Error, Result, StorageError};
 use crate::files::sources::Sources;
-use crate::state::reservations::ReadCharge;
+use crate::state::budget::taken::{Lent, Room, RoomToLoad};
 use crate::state::store::Core;
 
 /// The greatest number of attempts of a call whose data is evicted again after each load.
@@ -20,7 +20,7 @@ pub(super) const MOST_LOOKS: usize = 100;
 /// A subgraph from a page version, which belongs to a call.
 struct Past {
     subgraph: Subgraph,
-    _charge: ReadCharge,
+    _lent: Lent,
 }
 
 impl Core {
@@ -76,7 +76,7 @@ impl Core {
         let Some(sources) = self.past(id, t) else { return Ok(None) };
         self.check_owner()?;
         let cache = self.cold.cache();
-        let (found, charge) =
+        let (found, lent) =
             self.read_within(|room| sources.read_image(id, cache, &mut |memory| room.has(memory)))?;
         let (image, file) = match found {
             Some((image, file)) => (Some(image), file),
@@ -91,7 +91,7 @@ impl Core {
             latched.install(direction, main, Timestamp::ZERO, self.is_weighted(id.label));
         }
         drop(latched);
-        Ok(Some(Box::new(Past { subgraph: past, _charge: charge })))
+        Ok(Some(Box::new(Past { subgraph: past, _lent: lent })))
     }
 
     /// Loads a subgraph; returns true if it exists.
@@ -128,6 +128,33 @@ impl Core {
             return Ok(());
         }
         self.load_within(self.room_for_subgraph(id), |loading| self.read_back(id, subgraph, loading))
+    }
+
+    /// Loads a subgraph for a commit, within the memory that the commit has taken. It may be evicted again
+    /// unless it is pinned. Under the conditions of [`subgraph`](Self::subgraph).
+    ///
+    /// # Errors
+    /// Those of [`resident`](Self::resident), also if `room` lacks memory.
+    pub(crate) fn load_chain(&self, (label, id): (LabelId, SubgraphId), room: &mut Room) -> Result<()> {
+        let Some(table) = self.table(label) else { return Ok(()) };
+        if table.find(id).is_err() {
+            self.load_page_for_commit(table, page_of(label, id), room)?;
+        }
+        let Some(subgraph) = table.get(id) else { return Ok(()) };
+        for _ in 0..MOST_LOOKS {
+            if subgraph.is_resident() || self.relink(subgraph) {
+                return Ok(());
+            }
+            self.read_back(ImageId { label, subgraph: id }, subgraph, room)?;
+            room.keep_image();
+        }
+        Err(NotInMemory.into())
+    }
+
+    /// True if a subgraph is in memory as a whole, or has no page.
+    pub(crate) fn is_in_memory(&self, (label, id): (LabelId, SubgraphId)) -> bool {
+        let found = self.table(label).map_or(Ok(None), |table| table.find(id));
+        found.is_ok_and(|subgraph| subgraph.is_none_or(Subgraph::is_resident))
     }
 
     fn read_back(&self, id: ImageId, subgraph: &Subgraph, loading: &mut dyn RoomToLoad) -> Result<()> {

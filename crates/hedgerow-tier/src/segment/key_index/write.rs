@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hedgerow_core::{KindId, LocalVertex, SUBGRAPH_VERTICES, VertexId, VertexKey, VertexKeyRef};
-use hedgerow_io::{FileId, StoreId, Vfs};
+use hedgerow_io::StoreId;
 
 use super::entry::{Entry, hash_of, text_of};
 use super::{FULL_PAYLOAD, HEAD_BYTES};
@@ -12,7 +12,6 @@ use crate::id::{ImageId, PAGE_SUBGRAPHS};
 use crate::segment::block::index_checksum;
 use crate::segment::image::{ImageRef, KeysRef};
 use crate::segment::sink::Sink;
-use crate::segment::temporary_stem;
 use crate::sorter::{Record, Sorter};
 use crate::temporary::TemporaryDirectory;
 
@@ -46,11 +45,10 @@ struct Gathered {
 }
 
 impl KeyEntries {
-    /// Makes an empty list for the segment `file_id` in `fs`. It keeps all keys in memory.
-    pub(in crate::segment) fn new(fs: Arc<dyn Vfs>, file_id: FileId) -> KeyEntries {
-        let directory = TemporaryDirectory::new(fs, temporary_stem(file_id));
+    /// Makes an empty list, whose temporary files are in `directory`. It keeps all keys in memory.
+    pub(in crate::segment) fn new(directory: &Arc<TemporaryDirectory>) -> KeyEntries {
         let (entries, texts, masks) = (Vec::new(), String::new(), Vec::new());
-        KeyEntries { entries, texts, masks, most: usize::MAX, sorter: Sorter::new(&directory, 0) }
+        KeyEntries { entries, texts, masks, most: usize::MAX, sorter: Sorter::new(directory, 0) }
     }
 
     /// Bounds the memory of keys to `bytes`. Half of it is for keys, in lists whose capacity may be twice

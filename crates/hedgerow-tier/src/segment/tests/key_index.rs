@@ -84,7 +84,7 @@ fn keys_that_exceed_their_memory_are_sorted_in_files() {
         let counting = CountingFs::new(other.handle());
         let counters = counting.counters();
         let mut writer = SegmentWriter::create(Arc::new(counting), FILE, STORE, config).unwrap();
-        writer.sort_keys_within(0);
+        writer.gather_within(0);
         for image in &images {
             image.with_ref(|image| writer.write(image)).unwrap();
             assert!(writer.memory_bytes() < (2 << 20), "{} bytes", writer.memory_bytes());

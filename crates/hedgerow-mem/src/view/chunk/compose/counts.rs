@@ -60,7 +60,7 @@ impl Chunk {
     }
 
     /// Returns the number of existing vertices, and the number of entries in the lists.
-    pub(in crate::view) fn counts(&self) -> (usize, u64) {
+    pub fn counts(&self) -> (usize, u64) {
         (self.vertices, self.edges)
     }
 

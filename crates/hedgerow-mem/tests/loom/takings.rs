@@ -1,28 +1,26 @@
 //! Reads that reserve room of a memory limit beside each other: together they never take more than it has
-//! (rule E10).
+//! (rule B1).
 
 use std::sync::Arc;
 
-use hedgerow_mem::{Reservations, Uses};
+use hedgerow_mem::Takings;
 use loom::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use loom::thread;
 
 /// An account, as readers see it.
 struct Store {
     limit: u64,
-    reservations: Reservations,
-    uses: Uses,
+    takings: Takings,
     used: AtomicU64,
 }
 
 impl Store {
     fn new(limit: u64) -> Arc<Store> {
-        let (reservations, uses) = (Reservations::default(), Uses::default());
-        Arc::new(Store { limit, reservations, uses, used: AtomicU64::new(0) })
+        Arc::new(Store { limit, takings: Takings::default(), used: AtomicU64::new(0) })
     }
 
     fn fits(&self, bytes: u64) -> bool {
-        let promised = self.reservations.promised();
+        let promised = self.takings.promised();
         promised + self.used.load(Relaxed) + bytes <= self.limit
     }
 
@@ -35,28 +33,28 @@ impl Store {
 
     /// A list beside the arena; whether there was room.
     fn reads_list(&self, bytes: u64) -> bool {
-        self.reservations.take(|| self.fits(bytes), || self.charge(bytes))
+        self.takings.take(|| self.fits(bytes), || self.charge(bytes))
     }
 
     /// A list that goes again once it was read; whether there was room.
     fn reads_list_and_ends(&self, bytes: u64) -> bool {
-        self.uses.begin();
+        self.takings.begin();
         let has = self.reads_list(bytes);
         if has {
             self.used.fetch_sub(bytes, Relaxed);
         }
-        self.uses.end();
+        self.takings.end();
         has
     }
 
     /// Waits for room while others may give some back; whether there is some.
     fn finds_room(&self, bytes: u64) -> bool {
         loop {
-            let since = self.uses.ended();
-            if self.reservations.take(|| self.fits(bytes), || ()) {
+            let since = self.takings.ended();
+            if self.takings.take(|| self.fits(bytes), || ()) {
                 return true;
             }
-            if !self.uses.may_give_back(since) {
+            if !self.takings.may_give_back(since) {
                 return false;
             }
             thread::yield_now();
@@ -65,10 +63,10 @@ impl Store {
 
     /// A page that goes into the arena; whether there was room.
     fn loads_page(&self, bytes: u64) -> bool {
-        let has = self.reservations.promise(bytes, || self.fits(bytes));
+        let has = self.takings.take(|| self.fits(bytes), || self.takings.promise(bytes));
         if has {
             self.charge(bytes);
-            self.reservations.end(bytes);
+            self.takings.end_promise(bytes);
         }
         has
     }
@@ -97,7 +95,7 @@ fn one_that_loads_and_one_that_charges_take_no_more_than_there_is() {
         let loads = spawn(&store, |store| store.loads_page(2));
         let has = store.reads_list(2);
         assert_ne!(loads.join().unwrap(), has, "what is promised is found once at least");
-        assert_eq!((store.used.load(Relaxed), store.reservations.promised()), (2, 0));
+        assert_eq!((store.used.load(Relaxed), store.takings.promised()), (2, 0));
     });
 }
 
@@ -108,7 +106,7 @@ fn two_that_load_take_no_more_than_there_is() {
         let other = spawn(&store, |store| store.loads_page(2));
         let has = store.loads_page(2);
         assert_ne!(other.join().unwrap(), has, "one has room, and one has not");
-        assert_eq!((store.used.load(Relaxed), store.reservations.promised()), (2, 0));
+        assert_eq!((store.used.load(Relaxed), store.takings.promised()), (2, 0));
     });
 }
 

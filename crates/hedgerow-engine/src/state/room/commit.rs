@@ -1,0 +1,263 @@
+//! The memory of a commit: for its merges, and for the subgraphs that it loads before it latches.
+//!
+//! A commit learns its need under its latches. If there is no room, it releases everything, takes memory for
+//! its whole need, loads what it lacks, and tries again. What it has loaded is pinned until it ends.
+
+use std::sync::Arc;
+
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::sync::Mutex;
+use hedgerow_core::{LabelId, SubgraphId};
+use hedgerow_mem::table::PAGE;
+
+use crate::error::{CommitError, Error, Result};
+use crate::state::budget::taken::{Room, Stop, Taken};
+use crate::state::budget::{For, Need, is_small};
+use crate::state::eviction::Pins;
+use crate::state::limits::bytes_of;
+use crate::state::pages::page_of;
+use crate::state::store::Core;
+
+/// The greatest number of times that a commit starts over for lack of memory. Its need grows with each of
+/// them, since it finds more subgraphs to load, or larger ones.
+const MOST_ATTEMPTS: u32 = 16;
+
+/// The memory that a commit has taken for its merges. Its threads share it.
+#[derive(Clone)]
+pub(crate) struct Merges(Option<Arc<Mutex<Granted>>>);
+
+struct Granted {
+    taken: Taken,
+    /// The bytes of the operations, and of the merges in progress.
+    in_use: u64,
+    /// The bytes of all merges so far.
+    needed: u64,
+    /// True if there was no room for a merge: then no other merge is worth its memory.
+    is_short: bool,
+}
+
+impl Merges {
+    /// Begins a merge of `bytes` bytes; false if there is no room for it, or for an earlier one.
+    pub(crate) fn begin(&self, bytes: usize) -> bool {
+        let Some(granted) = &self.0 else { return true };
+        let mut granted = granted.lock();
+        granted.needed += bytes as u64;
+        let all = granted.in_use.saturating_add(bytes as u64);
+        let need = Need::new(For::Commit, all).with_block(all);
+        granted.is_short = granted.is_short || (all > granted.taken.bytes() && !granted.taken.meet(need));
+        if !granted.is_short {
+            granted.in_use = all;
+        }
+        !granted.is_short
+    }
+
+    /// Ends a merge, whose memory the arena has charged.
+    pub(crate) fn end(&self, bytes: usize) {
+        if let Some(granted) = &self.0 {
+            let mut granted = granted.lock();
+            granted.in_use = granted.in_use.saturating_sub(bytes as u64);
+            let rest = granted.taken.bytes().saturating_sub(bytes as u64);
+            granted.taken.set(rest);
+        }
+    }
+
+    /// Returns the bytes of all merges since the attempt began.
+    pub(crate) fn needed(&self) -> u64 {
+        self.0.as_ref().map_or(0, |granted| granted.lock().needed)
+    }
+}
+
+/// The memory and the subgraphs that a commit needs at the same time, as far as its attempts have shown.
+pub(crate) struct CommitRoom<'c> {
+    core: &'c Core,
+    /// The bytes of the operations.
+    operations: u64,
+    merges: u64,
+    /// The subgraphs that the commit had to load, sorted, and their bytes in addition to the estimate.
+    subgraphs: Vec<(LabelId, SubgraphId)>,
+    more: u64,
+    attempts: u32,
+    /// The error of the next attempt that finds no room.
+    refusal: Option<Error>,
+    taken: Option<Taken>,
+    pins: Option<Pins<'c>>,
+}
+
+impl<'c> CommitRoom<'c> {
+    /// Makes the room of a commit of `operations` operations, whose texts have `values` bytes; so far it has
+    /// no memory.
+    pub(crate) fn new(core: &'c Core, operations: usize, values: usize) -> CommitRoom<'c> {
+        CommitRoom {
+            core,
+            operations: bytes_of(operations).saturating_add(values as u64),
+            merges: 0,
+            subgraphs: Vec::new(),
+            more: 0,
+            attempts: 0,
+            refusal: None,
+            taken: None,
+            pins: None,
+        }
+    }
+
+    /// Returns the memory for the operations and the merges of the next attempt. They take more without
+    /// waiting, if there is room.
+    pub(crate) fn merges(&mut self) -> Merges {
+        Merges(self.core.memory_limit.map(|_| {
+            let mut taken = self.taken.take().unwrap_or_else(|| Taken::new(&self.core.budget, For::Commit));
+            let is_short = taken.bytes() < self.operations && !taken.set(self.operations);
+            Arc::new(Mutex::new(Granted { taken, in_use: self.operations, needed: 0, is_short }))
+        }))
+    }
+
+    /// Makes room for merges that found none. The commit holds nothing any more.
+    ///
+    /// # Errors
+    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) if the whole need of the commit does not
+    /// fit; those of a commit that waits; damage and the system's errors.
+    pub(crate) fn make_room(&mut self, merges: u64) -> Result<()> {
+        self.merges = merges.max(self.merges);
+        match self.refusal.take() {
+            Some(refusal) => Err(refusal),
+            None => self.start_over(),
+        }
+    }
+
+    /// Loads subgraphs, and those that were loaded before and evicted since, for a commit that has released
+    /// everything that it held.
+    ///
+    /// # Errors
+    /// Those of [`make_room`](Self::make_room).
+    pub(crate) fn load(&mut self, unloaded: &[(LabelId, SubgraphId)]) -> Result<()> {
+        self.subgraphs.extend(unloaded);
+        self.subgraphs.sort_unstable();
+        self.subgraphs.dedup();
+        self.start_over()
+    }
+
+    fn start_over(&mut self) -> Result<()> {
+        loop {
+            self.attempts += 1;
+            let taken = self.take()?;
+            self.pins = Some(self.core.eviction.pin(&self.subgraphs));
+            let beside = taken.bytes().min(self.merges.saturating_add(self.operations));
+            let mut room = Room::to_load(taken, beside);
+            let mut load = |&(label, id): &_| {
+                let loaded = self.core.load_chain((label, id), &mut room);
+                room.checked(loaded)
+            };
+            match self.subgraphs.iter().try_for_each(&mut load) {
+                Ok(()) => {
+                    let mut taken = room.into_taken();
+                    taken.set(beside);
+                    self.taken = Some(taken);
+                    return Ok(());
+                }
+                // The lists are longer than the estimate, or gaps of the arena do not serve them.
+                Err(Stop::NoRoom(bytes)) => match self.refusal.take() {
+                    Some(refusal) => return Err(refusal),
+                    None => self.more = self.more.saturating_add(bytes.saturating_sub(beside)),
+                },
+                Err(Stop::Failed(error)) => return Err(error.of_commit()),
+            }
+        }
+    }
+
+    /// Takes memory for all that the commit needs: at first by eviction, with what it has loaded pinned. If
+    /// that does not suffice, it unpins everything, and waits.
+    fn take(&mut self) -> Result<Taken> {
+        let core = self.core;
+        let mut taken = self.taken.take().unwrap_or_else(|| Taken::new(&core.budget, For::Commit));
+        let need = |lists: u64| {
+            let merges = self.merges.saturating_add(self.operations);
+            Need::new(For::Commit, lists.saturating_add(self.more).saturating_add(merges))
+                .with_block(self.merges)
+        };
+        let missing = need(core.bytes_to_load_all(&self.subgraphs, |subgraph| !core.is_in_memory(subgraph)));
+        if taken.meet(missing) || (core.find_room(&missing) && taken.meet(missing)) {
+            return Ok(taken);
+        }
+        let whole = need(core.bytes_to_load_all(&self.subgraphs, |_| true));
+        while self.attempts < MOST_ATTEMPTS {
+            let kept = faults::is_on(PlantedFault::WaitsWithMemory).then(|| {
+                taken.set(whole.bytes / 2);
+                taken
+            });
+            self.pins = None;
+            let room = core.make_room_for_commit(&whole);
+            drop(kept);
+            taken = Taken::new(&core.budget, For::Commit);
+            match room {
+                Ok(()) if taken.meet(whole) => return Ok(taken),
+                Ok(()) => self.attempts += 1,
+                // Nothing else is in memory, but the need is an upper bound: a merge may take less, and a
+                // list counts once for each checkpoint that wrote it. The commit is tried once more, and
+                // takes its memory step by step.
+                Err(error @ Error::Commit(CommitError::MemoryLimit(_))) => {
+                    self.refusal = Some(error);
+                    return Ok(taken);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(CommitError::MemoryLimit(core.shortage(whole.bytes, For::Commit)).into())
+    }
+}
+
+impl Core {
+    /// Takes memory for the merges of a commit until they are made. Returns the bytes as an error if there is
+    /// no room. Small merges fit the slack, and need none. `bytes` returns an upper bound; it is called only
+    /// if there is a limit. The commit may hold its latches: it takes a turn, whose holders wait for nothing.
+    #[inline]
+    pub(crate) fn take_for_merges(
+        &self,
+        bytes: impl FnOnce() -> usize,
+    ) -> std::result::Result<Option<Taken>, u64> {
+        match self.memory_limit {
+            None => Ok(None),
+            Some(limit) => self.take_for_merges_within(limit, bytes() as u64),
+        }
+    }
+
+    fn take_for_merges_within(&self, limit: u64, bytes: u64) -> std::result::Result<Option<Taken>, u64> {
+        if is_small(limit, bytes) {
+            return Ok(None);
+        }
+        let mut taken = Taken::new(&self.budget, For::Commit);
+        if taken.meet(Need::new(For::Commit, bytes).with_block(bytes)) { Ok(Some(taken)) } else { Err(bytes) }
+    }
+
+    /// Makes room for merges of a commit that got no [memory](Self::take_for_merges). The commit holds
+    /// nothing any more.
+    ///
+    /// # Errors
+    /// Those of [`check_room`](Self::check_room).
+    #[cold]
+    pub(crate) fn find_room_to_merge(&self, needed: u64) -> Result<()> {
+        self.make_room_for_commit(&Need::new(For::Commit, needed).with_block(needed))
+    }
+
+    /// Estimates the bytes of those subgraphs that `counts`, in the order of their labels and ids: the mean
+    /// of its page for each.
+    fn bytes_to_load_all(
+        &self,
+        subgraphs: &[(LabelId, SubgraphId)],
+        counts: impl Fn((LabelId, SubgraphId)) -> bool,
+    ) -> u64 {
+        let pages = subgraphs.chunk_by(|&(a, s), &(b, t)| page_of(a, s) == page_of(b, t));
+        let (mut sum, mut largest) = (0u64, 0);
+        for some in pages {
+            let count = some.iter().filter(|&&subgraph| counts(subgraph)).count() as u64;
+            if count == 0 {
+                continue;
+            }
+            let (label, first) = some[0];
+            let page = page_of(label, first);
+            let bytes = self.bytes_to_load(page);
+            largest = bytes.max(largest);
+            sum = sum.saturating_add(bytes / PAGE as u64 * count);
+        }
+        // Lists differ in length; among many lists the differences even out.
+        sum.saturating_add(sum / 8).saturating_add(largest / 4)
+    }
+}

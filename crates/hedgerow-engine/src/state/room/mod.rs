@@ -1,0 +1,299 @@
+//! Making room for a need, and waiting for it: the part of the [budget](super::budget) that evicts.
+//!
+//! A call that waits holds nothing: no latch, no lock, and no memory. So it never waits for a call that waits
+//! for it (rule B2 of `docs/design/budget.md`).
+
+pub(crate) mod commit;
+mod operations;
+mod shortage;
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests;
+
+use std::time::Duration;
+
+use hedgerow_core::account::Charge;
+use hedgerow_core::sync::Ordering;
+
+use crate::error::{CommitError, Error, Result, StorageError};
+use crate::state::budget::taken::{Lends, Lent, Room, Stop, Taken};
+use crate::state::budget::{EVICTED_AHEAD, For, Need, is_small};
+use crate::state::checkpoint_demand::Waited;
+use crate::state::limits::bytes_of;
+use crate::state::store::Core;
+
+/// The percentage of the limit from which on memory is scarce. Then the thread in the background evicts clean
+/// data until `EVICTED_BELOW` percent less are used, and writes a checkpoint if that is not enough.
+const SCARCE: u64 = 85;
+const EVICTED_BELOW: u64 = 5;
+/// The share of the limit by which the log must grow between two demands for room.
+const ASKED_AGAIN: u64 = 64;
+
+/// The greatest number of attempts of a call that finds no room at first.
+const MOST_ATTEMPTS: usize = 64;
+/// The greatest number of checkpoints for which a call waits, and the number for which it waits although no
+/// commit was published since the last one.
+const MOST_CHECKPOINTS: u32 = 8;
+const FEWEST_CHECKPOINTS: u32 = 2;
+/// The greatest number of checks for room while a call waits for others, and the number of checks in a row
+/// after which it ends if nothing in progress could make room. Progress is not always visible: for example, a
+/// latch that keeps a chain in memory.
+const MOST_LOOKS: u32 = 1_000;
+const FEWEST_LOOKS: u32 = 3;
+/// The time between two checks, in which other threads finish reads, or free memory.
+const FREED: Duration = Duration::from_millis(10);
+
+fn percent(limit: u64, percent: u64) -> u64 {
+    limit / 100 * percent
+}
+
+impl Core {
+    /// Calls `f`, which takes memory for `what`. If `f` finds no room, makes room and calls it again; `f` has
+    /// kept no memory then. The caller has no latch and is in no walk. With `waits` it has taken no memory
+    /// either, and waits in line for others to give memory back.
+    ///
+    /// # Errors
+    /// [`Stop::NoRoom`], if no call in progress and no checkpoint made room; the errors of `f`.
+    pub(crate) fn with_room<R>(
+        &self,
+        (what, waits): (For, bool),
+        mut f: impl FnMut(u64) -> std::result::Result<R, Stop>,
+    ) -> std::result::Result<R, Stop> {
+        let (mut needed, mut line) = (0, None);
+        for _ in 0..MOST_ATTEMPTS {
+            match f(needed) {
+                Err(Stop::NoRoom(bytes)) => needed = bytes.max(needed),
+                done => return done,
+            }
+            let need = Need::new(what, needed);
+            if !waits {
+                if !self.find_room(&need) {
+                    break;
+                }
+                continue;
+            }
+            line.get_or_insert_with(|| self.budget.stand_in_line());
+            self.wait_for_room(&need)?;
+        }
+        Err(Stop::NoRoom(needed))
+    }
+
+    /// Calls `read`, which reads files into memory of its own, and returns that memory with the result. If
+    /// the limit has no room, makes room or waits for it, and calls `read` again. The caller must hold
+    /// nothing. A thread that lends memory to code of its caller never waits, since others may wait for that
+    /// code.
+    ///
+    /// # Errors
+    /// [`StorageError::MemoryLimit`]; the errors of `read`.
+    pub(crate) fn read_within<R>(&self, mut read: impl FnMut(&mut Room) -> Result<R>) -> Result<(R, Lent)> {
+        let waits = Lends::depth() == 0;
+        let mut goes_first = !waits;
+        let read = |_| {
+            let mut room = Room::of_list(&self.budget, goes_first);
+            goes_first = true;
+            let found = read(&mut room);
+            let found = room.checked(found)?;
+            Ok((found, Lent::new(room)))
+        };
+        self.with_room((For::Read, waits), read).map_err(|stop| self.error_of(stop))
+    }
+
+    /// Calls `load`, which reads about `about` bytes from files into the arena. If the limit has no room for
+    /// them, makes room by eviction and calls `load` again. The caller must hold nothing.
+    ///
+    /// # Errors
+    /// [`StorageError::MemoryLimit`]; the errors of `load`.
+    pub(crate) fn load_within<R>(
+        &self,
+        about: u64,
+        mut load: impl FnMut(&mut Room) -> Result<R>,
+    ) -> Result<R> {
+        let load = |needed: u64| {
+            let mut taken = Taken::new(&self.budget, For::Load);
+            // The need for images after the one without room is unknown.
+            let bytes = if needed > about { needed + needed / 8 } else { about };
+            if !taken.meet(Need::new(For::Load, bytes).with_block(self.block_of(bytes))) {
+                return Err(Stop::NoRoom(bytes));
+            }
+            let mut room = Room::copying(taken);
+            let loaded = load(&mut room);
+            room.checked(loaded)
+        };
+        self.with_room((For::Load, false), load).map_err(|stop| self.error_of(stop))
+    }
+
+    /// Returns the bytes of a load that gaps of the arena may not serve. Together with other loads it may
+    /// need more regions than the slack allows for.
+    pub(crate) fn block_of(&self, bytes: u64) -> u64 {
+        self.memory_limit.map_or(0, |limit| if is_small(limit, bytes) { 0 } else { bytes })
+    }
+
+    /// Returns the error that the user gets.
+    pub(crate) fn error_of(&self, stop: Stop) -> Error {
+        match stop {
+            Stop::NoRoom(needed) => StorageError::MemoryLimit(self.shortage(needed, For::Read)).into(),
+            Stop::Failed(error) => error,
+        }
+    }
+
+    /// Ensures that the memory limit has room for a commit of `operations` operations. O(1); if room is
+    /// short, first evicts data, and waits for a checkpoint. The caller must hold nothing (rule B2).
+    ///
+    /// # Errors
+    /// [`CommitError::MemoryLimit`], [`CommitError::DiskFull`]; a [`StateError`](crate::StateError) if the
+    /// store was closed meanwhile.
+    #[inline]
+    pub(crate) fn check_room(&self, operations: usize) -> Result<()> {
+        match self.memory_limit {
+            None => Ok(()),
+            Some(limit) => self.check_room_within(limit, bytes_of(operations)),
+        }
+    }
+
+    fn check_room_within(&self, limit: u64, bytes: u64) -> Result<()> {
+        let need = Need::new(For::Commit, bytes);
+        if self.budget.total(limit) <= percent(limit, SCARCE) && self.budget.fits(&need) {
+            return Ok(());
+        }
+        self.ask_for_room(limit);
+        self.make_room_for_commit(&need)
+    }
+
+    /// Makes room for a commit that holds nothing. Waits for a checkpoint if necessary.
+    #[cold]
+    pub(super) fn make_room_for_commit(&self, need: &Need) -> Result<()> {
+        match self.wait_for_room(need) {
+            Ok(()) => Ok(()),
+            Err(Stop::NoRoom(bytes)) => {
+                self.check_writable()?;
+                Err(CommitError::MemoryLimit(self.shortage(bytes, For::Commit)).into())
+            }
+            Err(Stop::Failed(error)) => Err(error),
+        }
+    }
+
+    /// Makes room for the need of a call that holds nothing. Waits while calls or checkpoints in progress may
+    /// make room, and for a checkpoint if there are changes that no checkpoint has.
+    ///
+    /// # Errors
+    /// [`Stop::NoRoom`]; for a commit, [`CommitError::DiskFull`], and the error of a closed store.
+    fn wait_for_room(&self, need: &Need) -> std::result::Result<(), Stop> {
+        let Some(limit) = self.memory_limit else { return Ok(()) };
+        let (mut checkpoints, mut idle) = (0, 0);
+        for looks in 0..MOST_LOOKS {
+            let (since, published) = (self.budget.takings.ended(), self.clock.published());
+            if self.find_room(need) {
+                return Ok(());
+            }
+            // A call that needs more than the whole limit does not wait.
+            if need.bytes > limit || idle >= FEWEST_LOOKS {
+                break;
+            }
+            if looks == 0 && need.what == For::Commit {
+                self.commit_waits.fetch_add(1, Ordering::Relaxed);
+            }
+            // Page versions of a checkpoint may free memory that snapshots hold.
+            let fewest = if need.what == For::Commit { FEWEST_CHECKPOINTS } else { 0 };
+            let unwritten = checkpoints < fewest || self.eviction.clean() < Some(published);
+            if checkpoints < MOST_CHECKPOINTS && unwritten && self.durable.is_some() {
+                match self.eviction.demand.wait(checkpoints == 0, || self.log_bound.ask()) {
+                    Waited::Held => {
+                        (checkpoints, idle) = (checkpoints + 1, 0);
+                        self.check_writable_commit(need)?;
+                        continue;
+                    }
+                    // The attempt may have made some room before the disk was full.
+                    Waited::Failed { disk_full: true } if need.what == For::Commit => {
+                        let found = self.find_room(need);
+                        return if found { Ok(()) } else { Err(Error::from(CommitError::DiskFull).into()) };
+                    }
+                    Waited::Failed { .. } | Waited::Nobody => self.check_writable_commit(need)?,
+                }
+            }
+            idle = if self.may_gain_room(need, since) { 0 } else { idle + 1 };
+            std::thread::sleep(FREED);
+        }
+        Err(Stop::NoRoom(need.bytes))
+    }
+
+    fn check_writable_commit(&self, need: &Need) -> Result<()> {
+        if need.what == For::Commit { self.check_writable() } else { Ok(()) }
+    }
+
+    /// True if something in progress may make room. `since`: the number of holders of memory that had ended
+    /// before the last check.
+    fn may_gain_room(&self, need: &Need, since: u64) -> bool {
+        // In a turn, so that the memory of another call is found together with the count of that call.
+        let has_room = self.budget.takings.take(|| self.budget.fits(need), || ());
+        has_room
+            || self.budget.takings.may_give_back(since)
+            || self.subgraphs.memory().retire_list().stats().versions > 0
+            || self.eviction.demand.is_making_room(self.log_bound.has_thread())
+    }
+
+    /// Makes the thread in the background find room, if the log has grown enough since the last demand.
+    fn ask_for_room(&self, limit: u64) {
+        if self.eviction.demand.should_ask(self.log_end(), limit / ASKED_AGAIN) {
+            self.eviction.demand.want_room();
+            self.log_bound.ask();
+        }
+    }
+
+    /// Evicts clean data, if memory is scarce; returns true if it is not scarce afterwards. For the thread in
+    /// the background.
+    pub(crate) fn has_made_room(&self) -> bool {
+        let Some(limit) = self.memory_limit else { return true };
+        let budget = &self.budget;
+        self.give_up_memory();
+        self.evict_until(|| budget.held(limit) <= percent(limit, SCARCE - EVICTED_BELOW));
+        budget.held(limit) <= percent(limit, SCARCE)
+    }
+
+    /// True if the limit has room, if need be after giving up or evicting data. O(1) if there is room now.
+    /// Other threads may take this room. The caller must hold no latch and be in no walk; it may hold memory.
+    pub(crate) fn find_room(&self, need: &Need) -> bool {
+        let Some(limit) = self.memory_limit else { return true };
+        let budget = &*self.budget;
+        if budget.fits(need) {
+            return true;
+        }
+        self.give_up_memory();
+        // Somewhat more than needed, so that the next calls find room.
+        let more = need.and(limit / EVICTED_AHEAD);
+        if budget.fits_returning(need) {
+            return true;
+        }
+        // Loads give way to commits that wait.
+        if need.what >= For::Load && self.eviction.demand.is_waited_for() {
+            return false;
+        }
+        self.evict_until(|| budget.fits_returning(&more));
+        let fits = || budget.fits_returning(need);
+        fits() || (budget.give_up_kept() && fits())
+    }
+
+    /// Charges `bytes` bytes of buffers of a checkpoint in place of the previous charge. Evicts for those
+    /// that the reserve for buffers does not have. If that makes no room, they exceed the limit: a checkpoint
+    /// is needed to make room.
+    pub(crate) fn charge_buffers(&self, charge: &mut Charge, bytes: usize) {
+        let more = bytes.saturating_sub(charge.bytes()) as u64;
+        if more > 0 && self.memory_limit.is_some_and(|limit| self.budget.exceed_reserve(limit, more)) {
+            self.find_room(&Need::new(For::Read, more));
+        }
+        charge.set(bytes);
+    }
+
+    /// Gives up memory that is kept only for speed: cached views, versions that wait to be freed, and empty
+    /// regions.
+    #[cold]
+    pub(crate) fn give_up_memory(&self) {
+        self.views.forget();
+        self.drop_page_versions();
+        // Versions that a closed snapshot pinned, for instance the snapshot of a checkpoint.
+        let mut left = Vec::new();
+        self.reclaim_unlatched(&mut left, false);
+        left.into_iter().for_each(|(chain, gone)| self.keep(chain, gone));
+        let memory = self.subgraphs.memory();
+        memory.retire_list().drain();
+        memory.arena().trim();
+    }
+}

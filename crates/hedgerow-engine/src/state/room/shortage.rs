@@ -1,0 +1,47 @@
+//! The reasons for which the limit has no room.
+
+use hedgerow_core::account::Purpose;
+use hedgerow_core::{SubgraphId, Timestamp};
+
+use crate::error::Shortage;
+use crate::state::budget::{For, Lacks, Need, buffers, slack};
+use crate::state::store::Core;
+
+impl Core {
+    /// Returns the reasons why there is no room for `needed` bytes. O(subgraphs).
+    #[cold]
+    pub(crate) fn shortage(&self, needed: u64, what: For) -> Shortage {
+        let limit = self.memory_limit.unwrap_or(u64::MAX);
+        let (account, budget) = (self.account(), &self.budget);
+        let of = |purpose| account.used_for(purpose);
+        let reserve = if self.durable.is_some() { buffers(limit) } else { 0 };
+        let buffered = reserve.max(of(Purpose::Log) + of(Purpose::Checkpoint));
+        let fixed = of(Purpose::Tables) + of(Purpose::Keys) + of(Purpose::Coordination) + buffered;
+        let held = budget.held(limit);
+        let dirty = self.dirty_bytes().min(held.saturating_sub(fixed));
+        let pinned = held.saturating_sub(fixed).saturating_sub(dirty);
+        let mut shortage = Shortage { needed, limit, dirty, pinned, fixed, slack: slack(limit) };
+        if needed <= shortage.available()
+            && let Lacks::Pages(_) = budget.lacks(limit, &Need::new(what, needed).with_block(needed))
+        {
+            // No gap is large enough, and no gap has a whole memory page.
+            shortage.fixed += self.subgraphs.arena().stats().free() as u64;
+        }
+        shortage
+    }
+
+    /// Returns the bytes of chains that changed after the last checkpoint, so that they must stay in memory.
+    fn dirty_bytes(&self) -> u64 {
+        let clean = self.eviction.clean().unwrap_or(Timestamp::ZERO);
+        let mut bytes = 0;
+        for (label, table) in self.tables() {
+            let changed = (0..self.subgraph_bound()).filter_map(|id| table.get(SubgraphId(id)));
+            for subgraph in changed.filter(|subgraph| subgraph.stamp().applied() > clean) {
+                for &direction in self.directions_of(label) {
+                    bytes += subgraph.versions(direction).first().map_or(0, |head| head.bytes() as u64);
+                }
+            }
+        }
+        bytes
+    }
+}

@@ -1,0 +1,161 @@
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
+
+use hedgerow_core::account::{Charge, Purpose};
+use hedgerow_tier::ReadMemory;
+
+use crate::error::{CommitError, Error, Result, StorageError};
+use crate::graph::Graph;
+use crate::options::{LEAST_MEMORY_LIMIT as LIMIT, Options};
+use crate::state::budget::taken::{Lends, Room, Stop, Taken};
+use crate::state::budget::{For, KeptForReads, Need, SMALL, slack};
+use crate::state::store::Core;
+
+const SOME: u64 = 1 << 20;
+
+fn store() -> Graph {
+    Options::new().memory_limit(LIMIT).in_memory().unwrap()
+}
+
+/// Takes all memory that may be taken for `what`.
+fn take_all(core: &Core, what: For) -> Taken {
+    let mut taken = Taken::new(&core.budget, what);
+    for step in [SOME, SOME / 64, SOME / 1024, 1] {
+        while taken.set(taken.bytes() + step) {}
+    }
+    taken
+}
+
+fn is_full<R>(found: Result<R>) -> bool {
+    matches!(
+        found,
+        Err(Error::Storage(StorageError::MemoryLimit(_)) | Error::Commit(CommitError::MemoryLimit(_)))
+    )
+}
+
+fn read(core: &Core, bytes: u64) -> Result<u64> {
+    let lacks = || core.error_of(Stop::NoRoom(bytes));
+    let read = |room: &mut Room| if room.has(ReadMemory::Image(bytes)) { Ok(()) } else { Err(lacks()) };
+    core.read_within(read).map(|((), lent)| lent.taken.bytes())
+}
+
+#[test]
+fn a_purpose_leaves_free_the_memory_of_those_with_precedence() {
+    let graph = store();
+    let core = &graph.engine.core;
+    let most = |what| take_all(core, what).bytes();
+    let [read, commit, load, speed] = [For::Read, For::Commit, For::Load, For::Speed].map(most);
+    let slack = slack(LIMIT);
+    let used = core.account().used();
+    assert_eq!(
+        [commit, load, speed].map(|most| most + used),
+        [LIMIT - slack, LIMIT - slack, LIMIT - 3 * slack]
+    );
+    assert_eq!(read + used, LIMIT - slack / 2, "a read that is not small");
+    let commits = take_all(core, For::Commit);
+    assert!(!Taken::new(&core.budget, For::Read).set(slack), "that is the slack of small reads");
+    let small: Vec<Taken> = std::iter::repeat_with(|| Taken::new(&core.budget, For::Read))
+        .take(SMALL as usize)
+        .filter_map(|mut taken| taken.set(slack / SMALL).then_some(taken))
+        .collect();
+    assert_eq!(small.len() as u64, SMALL, "small reads continue while commits have no room");
+    drop((commits, small));
+    assert_eq!((core.account().used(), core.budget.total(LIMIT)), (used, used));
+}
+
+#[test]
+fn a_waiting_call_gets_returned_memory_and_fails_if_no_call_has_any() {
+    let graph = store();
+    let core = &graph.engine.core;
+    let taken = take_all(core, For::Read);
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| read(core, SOME));
+        while !core.budget.is_waited_for() {
+            std::thread::yield_now();
+        }
+        let mut other = Taken::new(&core.budget, For::Read);
+        assert!(other.set(1), "a small read goes on beside it");
+        drop((taken, other));
+        assert_eq!(waits.join().unwrap().unwrap(), 2 * SOME, "a list and its copy");
+    });
+    assert!(!core.budget.is_waited_for());
+    // Memory that no call has taken is not given back.
+    let full = Charge::new(core.account(), Purpose::Arena, core.account().room() as usize);
+    assert!(is_full(read(core, SOME)) && is_full(read(core, 1)));
+    assert!(is_full(core.check_room(1)));
+    drop(full);
+    assert!(is_full(read(core, LIMIT)), "more than the limit");
+    read(core, SOME).unwrap();
+    core.check_room(1).unwrap();
+}
+
+#[test]
+fn a_call_that_lends_memory_does_not_wait() {
+    let graph = store();
+    let core = &graph.engine.core;
+    let taken = take_all(core, For::Commit);
+    let lends = Lends::begin();
+    assert!(is_full(read(core, SOME)), "others may wait for its thread");
+    assert_eq!(read(core, 1024).unwrap(), 2048, "the slack has room for a small list");
+    drop((taken, lends));
+    read(core, SOME).unwrap();
+}
+
+/// A window, say.
+struct Kept(AtomicBool);
+
+impl KeptForReads for Kept {
+    fn give_up(&self) -> bool {
+        !self.0.swap(true, SeqCst)
+    }
+}
+
+#[test]
+fn memory_that_is_kept_for_later_reads_is_given_up() {
+    let graph = store();
+    let core = &graph.engine.core;
+    let (kept, gone) = (Arc::new(Kept(AtomicBool::new(false))), Arc::new(Kept(AtomicBool::new(false))));
+    for kept in [&kept, &gone] {
+        let weak: Weak<Kept> = Arc::downgrade(kept);
+        core.budget.keep(weak);
+    }
+    drop(gone);
+    let _taken = take_all(core, For::Read);
+    assert!(!core.find_room(&Need::new(For::Read, SOME)), "there is not so much");
+    assert!(kept.0.load(SeqCst), "and all was given up for it");
+}
+
+/// Each of two commits merges more than half of the limit, and looks at the same moment, with its latches.
+#[test]
+fn of_two_commits_that_merge_at_the_same_moment_one_has_the_room() {
+    let graph = store();
+    let core = &graph.engine.core;
+    let bytes = LIMIT / 3 * 2;
+    let merges = || core.take_for_merges(|| bytes as usize);
+    let first = merges();
+    assert!(matches!(first, Ok(Some(_))));
+    assert_eq!(merges().err(), Some(bytes), "that is the room of the first");
+    assert!(matches!(core.take_for_merges(|| 4096), Ok(None)), "a small one fits the slack");
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| core.find_room_to_merge(bytes));
+        drop(first);
+        waits.join().unwrap().unwrap();
+    });
+    assert!(matches!(merges(), Ok(Some(_))));
+    assert_eq!(core.budget.takings.promised(), 0, "each promise is over");
+    let unlimited = Options::new().in_memory().unwrap();
+    assert!(matches!(unlimited.engine.core.take_for_merges(|| usize::MAX), Ok(None)));
+}
+
+#[test]
+fn the_six_numbers_of_a_refusal_explain_it() {
+    let graph = store();
+    let core = &graph.engine.core;
+    let taken = take_all(core, For::Commit);
+    let Err(Error::Commit(CommitError::MemoryLimit(shortage))) = core.check_room(1) else { panic!() };
+    assert!(shortage.needed > shortage.available(), "{shortage:?}");
+    assert_eq!((shortage.limit, shortage.slack), (LIMIT, slack(LIMIT)));
+    assert_eq!(shortage.pinned, taken.bytes(), "{shortage:?}");
+    let text = shortage.to_string();
+    assert!(text.ends_with("to close old snapshots and views helps"), "{text}");
+}
