@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use hedgerow_core::account::Purpose;
 use hedgerow_core::sync::{Ordering, fence};
 use hedgerow_core::{Direction, SubgraphId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
@@ -97,10 +98,10 @@ impl Core {
         self.views.give_all_up();
         // Under a memory limit, lists move only if the limit has room for two copies of them.
         // Returned memory pages are needed again when their regions are evacuated.
-        let arena = self.subgraphs.arena().stats();
-        let twice = (arena.touched + 2 * arena.returned) as u64;
+        let used = [Purpose::Arena, Purpose::Versions].map(|of| self.account().used_for(of));
+        let lists = used.iter().sum::<u64>() + 2 * self.subgraphs.arena().stats().returned as u64;
         let relocate =
-            self.durable.is_none() || self.budget.fits(&Need::new(For::Commit, twice).with_block(twice));
+            self.durable.is_none() || self.budget.fits(&Need::new(For::Commit, lists).with_block(lists));
         let evacuation = relocate.then(|| self.subgraphs.arena().evacuate());
         let (mut settled, mut whole) = (0, true);
         for (label, table) in self.tables() {

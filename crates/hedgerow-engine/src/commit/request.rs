@@ -28,7 +28,9 @@ impl Request<'_> {
     /// limit.
     pub(crate) fn room<'c>(&self, core: &'c Core) -> CommitRoom<'c> {
         let values = core.memory_limit.map_or(0, |_| self.attributes.variable_bytes());
-        CommitRoom::new(core, self.ops.len(), values)
+        // The lists have them, and both buffers of the log.
+        let copies = if core.durable.is_some() { 3 } else { 1 };
+        CommitRoom::new(core, self.ops.len(), values.saturating_mul(copies))
     }
 }
 

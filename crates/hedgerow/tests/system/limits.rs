@@ -111,7 +111,8 @@ impl Run {
     }
 
     fn insert(&mut self) {
-        let count = [1, 50, 1_000, 8_000][self.plan.rng.below(4) as usize];
+        let count = [1, 50, 1_000, 8_000][self.plan.rng.below(4) as usize] / self.plan.share as i64;
+        let count = count.max(1);
         let edges: Vec<_> = (0..count).map(|n| (self.plan.random_edge(), self.next + n)).collect();
         self.next += count;
         for edges in edges.chunks(if self.plan.text > 1_000 { BATCH / 10 } else { BATCH }) {

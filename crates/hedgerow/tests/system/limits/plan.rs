@@ -6,6 +6,7 @@ use std::path::Path;
 use hedgerow::{
     Durability, KeyKind, LEAST_MEMORY_LIMIT, LabelOptions, Options, PropertyType, Value, WriteTxn,
 };
+use hedgerow_testkit::is_deep;
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 /// The bytes of an edge in the model.
@@ -23,6 +24,8 @@ pub(super) struct Plan {
     /// The length of the longest text.
     pub(super) text: u64,
     pub(super) hub: u64,
+    /// The divisor of the numbers of edges.
+    pub(super) share: u64,
     pub(super) rng: SplitMix64,
 }
 
@@ -34,11 +37,13 @@ impl Plan {
         let limit = LEAST_MEMORY_LIMIT + rng.below(3) * (4 << 20);
         let labels = [1, 3, 40][rng.below(3) as usize];
         let vertices = [2_000, 20_000, 60_000][rng.below(3) as usize];
-        let edges = [20_000, 60_000, 150_000][rng.below(3) as usize];
+        // Deep rounds have more edges, and more in a call.
+        let share = if is_deep() { 1 } else { 5 };
+        let edges = [20_000, 60_000, 150_000][rng.below(3) as usize] / share;
         let hub = [0, 0, 40_000][rng.below(3) as usize];
         // A checkpoint has one image in memory, which with a hub of long values is larger than the limit.
         let text = [0, 40, if hub > 0 { 400 } else { 20_000 }][rng.below(3) as usize];
-        Plan { directed, reverse, dense, limit, labels, vertices, edges, text, hub, rng }
+        Plan { directed, reverse, dense, limit, labels, vertices, edges, text, hub, share, rng }
     }
 
     pub(super) fn options(&self) -> Options {
