@@ -23,7 +23,7 @@ const DELTA_SHARE: usize = 8;
 /// eighth, a main part that grows from nothing would be merged nearly twice as often.
 const DELTA_ROOTS: usize = 3;
 
-fn delta_capacity(edges: usize) -> usize {
+pub(crate) fn delta_capacity(edges: usize) -> usize {
     (edges / DELTA_SHARE).max(edges.isqrt() * DELTA_ROOTS).clamp(MIN_DELTA, MAX_DELTA)
 }
 

@@ -240,7 +240,8 @@ impl Database {
     ///     The treatment of an existing edge: replace its weight and properties with the row's, merge them,
     ///     leave the edge unchanged, or refuse the call. ``"replace"`` reads nothing, and is the fastest.
     /// batch : int
-    ///     The number of edges in a transaction.
+    ///     The number of edges in a transaction. It is halved each time that the memory limit has no room for
+    ///     one.
     ///
     /// Returns
     /// -------

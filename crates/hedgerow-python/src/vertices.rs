@@ -39,7 +39,8 @@ impl Database {
     ///     and is the fastest; so is ``"merge"`` if rows have a value of every property of the kind.
     ///     Otherwise the call looks up each vertex.
     /// batch : int
-    ///     The number of vertices in a transaction.
+    ///     The number of vertices in a transaction. It is halved each time that the memory limit has no room
+    ///     for one.
     ///
     /// Returns
     /// -------

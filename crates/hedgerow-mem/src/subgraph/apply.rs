@@ -74,11 +74,16 @@ impl Latched<'_> {
     }
 
     /// Returns an upper bound of the bytes that the merge for `count` operations takes in addition to the
-    /// present ones; 0 if the delta has room. O(properties of an edge).
+    /// present ones, or the first version of a chain; 0 if the delta has room. O(properties of an edge).
     pub fn bytes_to_merge(&self, direction: Direction, count: usize) -> usize {
-        let head = self.writer.heads[direction as usize].as_ref();
-        let full = head.filter(|head| head.delta.len() + count > head.delta.capacity());
-        full.map_or(0, |head| head.bytes().saturating_add(count * size_of::<LocalOp>()))
+        let (edges, present) = match &self.writer.heads[direction as usize] {
+            None => (0, size_of::<Version>()),
+            Some(head) if head.delta.len() + count <= head.delta.capacity() => return 0,
+            Some(head) => (head.main.edges().len(), head.bytes()),
+        };
+        // The next version has an empty delta, with its Bloom filter.
+        let entries = count.saturating_add(fold::delta_capacity(edges));
+        present.saturating_add(entries.saturating_mul(size_of::<LocalOp>() + 8))
     }
 
     #[cold]
