@@ -172,7 +172,7 @@ faults! {
     PinForgotten,
     /// Needs of every kind may take the slack of the limit.
     SlackIgnored,
-    /// A commit keeps its memory while it waits for memory.
+    /// A commit keeps its memory while it waits for memory, and after that.
     WaitsWithMemory,
 
     // Reads.

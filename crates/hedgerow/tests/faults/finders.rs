@@ -80,7 +80,7 @@ pub(crate) enum Finder {
     SmallReads,
     /// A commit whose list changes at each read.
     PinnedLists,
-    /// Two commits that need more than half of the limit each.
+    /// Commits that need more than half of the limit, and have to wait.
     LargeCommits,
     /// Graphs over many pages, most of them not loaded.
     Pages,
@@ -149,9 +149,9 @@ impl Finder {
             Finder::PinnedLists => {
                 whole(commit_loads::a_commit_whose_list_changes_at_each_read_of_it_is_made)
             }
-            Finder::LargeCommits => {
-                whole(commit_loads::two_commits_that_need_more_than_half_of_the_memory_each_are_both_made)
-            }
+            Finder::LargeCommits => whole(
+                commit_loads::a_commit_of_more_than_the_limit_by_estimate_waits_for_what_others_have_changed,
+            ),
             Finder::Pages => {
                 whole(opening::a_graph_over_many_pages_is_what_was_written_however_it_was_opened)
             }

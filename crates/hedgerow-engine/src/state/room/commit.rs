@@ -179,13 +179,14 @@ impl<'c> CommitRoom<'c> {
         }
         let whole = need(core.bytes_to_load_all(&self.subgraphs, |_| true));
         while self.attempts < MOST_ATTEMPTS {
-            let kept = faults::is_on(PlantedFault::WaitsWithMemory).then(|| {
-                taken.set(whole.bytes / 2);
-                taken
-            });
+            if faults::is_on(PlantedFault::WaitsWithMemory) {
+                let _ = [2, 4, 8].iter().any(|share| taken.set(whole.bytes / share));
+                std::mem::forget(taken);
+            } else {
+                drop(taken);
+            }
             self.pins = None;
             let room = core.make_room_for_commit(&whole);
-            drop(kept);
             taken = Taken::new(&core.budget, For::Commit);
             match room {
                 Ok(()) if taken.meet(whole) => return Ok(taken),
