@@ -33,8 +33,11 @@ impl Shortage {
         let Shortage { dirty, pinned, fixed, .. } = *self;
         if self.needed.saturating_add(fixed).saturating_add(self.slack) > self.limit {
             "a larger limit, or fewer operations in a transaction"
+        } else if fixed >= pinned.max(dirty) {
+            // Tables leave memory when the store is closed.
+            "a larger limit, or opening the store again"
         } else if pinned >= dirty {
-            "to close old snapshots and views"
+            "closing old snapshots and views"
         } else {
             "a checkpoint"
         }

@@ -157,5 +157,5 @@ fn the_six_numbers_of_a_refusal_explain_it() {
     assert_eq!((shortage.limit, shortage.slack), (LIMIT, slack(LIMIT)));
     assert_eq!(shortage.pinned, taken.bytes(), "{shortage:?}");
     let text = shortage.to_string();
-    assert!(text.ends_with("to close old snapshots and views helps"), "{text}");
+    assert!(text.ends_with("closing old snapshots and views helps"), "{text}");
 }
