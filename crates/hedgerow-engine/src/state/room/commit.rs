@@ -136,7 +136,7 @@ impl<'c> CommitRoom<'c> {
     }
 
     fn start_over(&mut self) -> Result<()> {
-        loop {
+        while self.attempts < MOST_ATTEMPTS {
             self.attempts += 1;
             let taken = self.take()?;
             self.pins = Some(self.core.eviction.pin(&self.subgraphs));
@@ -161,6 +161,15 @@ impl<'c> CommitRoom<'c> {
                 Err(Stop::Failed(error)) => return Err(error.of_commit()),
             }
         }
+        let lists = self.core.bytes_to_load_all(&self.subgraphs, |_| true);
+        let needed = self.need(lists).bytes;
+        Err(CommitError::MemoryLimit(self.core.shortage(needed, For::Commit)).into())
+    }
+
+    /// Returns the need of the commit for lists that are loaded, its merges and its operations.
+    fn need(&self, lists: u64) -> Need {
+        let merges = self.merges.saturating_add(self.operations);
+        Need::new(For::Commit, lists.saturating_add(self.more).saturating_add(merges)).with_block(self.merges)
     }
 
     /// Takes memory for all that the commit needs: at first by eviction, with what it has loaded pinned. If
@@ -168,16 +177,12 @@ impl<'c> CommitRoom<'c> {
     fn take(&mut self) -> Result<Taken> {
         let core = self.core;
         let mut taken = self.taken.take().unwrap_or_else(|| Taken::new(&core.budget, For::Commit));
-        let need = |lists: u64| {
-            let merges = self.merges.saturating_add(self.operations);
-            Need::new(For::Commit, lists.saturating_add(self.more).saturating_add(merges))
-                .with_block(self.merges)
-        };
-        let missing = need(core.bytes_to_load_all(&self.subgraphs, |subgraph| !core.is_in_memory(subgraph)));
+        let missing =
+            self.need(core.bytes_to_load_all(&self.subgraphs, |subgraph| !core.is_in_memory(subgraph)));
         if taken.meet(missing) || (core.find_room(&missing) && taken.meet(missing)) {
             return Ok(taken);
         }
-        let whole = need(core.bytes_to_load_all(&self.subgraphs, |_| true));
+        let whole = self.need(core.bytes_to_load_all(&self.subgraphs, |_| true));
         while self.attempts < MOST_ATTEMPTS {
             if faults::is_on(PlantedFault::WaitsWithMemory) {
                 let _ = [2, 4, 8].iter().any(|share| taken.set(whole.bytes / share));

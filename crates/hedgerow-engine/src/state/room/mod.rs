@@ -257,8 +257,6 @@ impl Core {
             return true;
         }
         self.give_up_memory();
-        // Somewhat more than needed, so that the next calls find room.
-        let more = need.and(limit / EVICTED_AHEAD);
         if budget.fits_returning(need) {
             return true;
         }
@@ -266,6 +264,8 @@ impl Core {
         if need.what >= For::Load && self.eviction.demand.is_waited_for() {
             return false;
         }
+        // Somewhat more than needed, so that the next calls find room.
+        let more = need.and(limit / EVICTED_AHEAD);
         self.evict_until(|| budget.fits_returning(&more));
         let fits = || budget.fits_returning(need);
         fits() || (budget.give_up_kept() && fits())

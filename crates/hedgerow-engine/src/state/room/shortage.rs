@@ -1,14 +1,15 @@
 //! The reasons for which the limit has no room.
 
+use hedgerow_core::Timestamp;
 use hedgerow_core::account::Purpose;
-use hedgerow_core::{SubgraphId, Timestamp};
 
 use crate::error::Shortage;
 use crate::state::budget::{For, Lacks, Need, buffers, slack};
+use crate::state::pages::places;
 use crate::state::store::Core;
 
 impl Core {
-    /// Returns the reasons why there is no room for `needed` bytes. O(subgraphs).
+    /// Returns the reasons why there is no room for `needed` bytes. O(pages + changed subgraphs).
     #[cold]
     pub(crate) fn shortage(&self, needed: u64, what: For) -> Shortage {
         let limit = self.memory_limit.unwrap_or(u64::MAX);
@@ -35,10 +36,12 @@ impl Core {
         let clean = self.eviction.clean().unwrap_or(Timestamp::ZERO);
         let mut bytes = 0;
         for (label, table) in self.tables() {
-            let changed = (0..self.subgraph_bound()).filter_map(|id| table.get(SubgraphId(id)));
-            for subgraph in changed.filter(|subgraph| subgraph.stamp().applied() > clean) {
-                for &direction in self.directions_of(label) {
-                    bytes += subgraph.versions(direction).first().map_or(0, |head| head.bytes() as u64);
+            // The stamps of a page are adjacent, so that pages without changes cost little.
+            for (_, page) in table.pages() {
+                for subgraph in places(page.changed_after(clean)).filter_map(|place| page.get(place)) {
+                    for &direction in self.directions_of(label) {
+                        bytes += subgraph.versions(direction).first().map_or(0, |head| head.bytes() as u64);
+                    }
                 }
             }
         }
