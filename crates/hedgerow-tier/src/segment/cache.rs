@@ -137,12 +137,20 @@ impl fmt::Debug for ReadCache {
 }
 
 impl Shard {
-    /// Adds a slot. Before, evicts other slots until the new one fits within `most` bytes.
+    /// Adds a slot. Before, evicts other slots until the new one fits within `most` bytes. The hand passes
+    /// the new slot. If the hand met it next, two threads that read different blocks several times each would
+    /// evict the block of the other each time.
     fn keep_within(&mut self, most: usize, slot: Slot) {
         while self.bytes + slot.bytes > most && self.give_up_one() {}
         self.bytes += slot.bytes;
-        self.index.insert(slot.key, self.slots.len());
+        let last = self.slots.len();
+        let at = self.hand.min(last);
         self.slots.push(slot);
+        self.slots.swap(at, last);
+        for at in [at, last] {
+            self.index.insert(self.slots[at].key, at);
+        }
+        self.hand = at + 1;
         self.charge.set(self.bytes);
     }
 
@@ -203,6 +211,23 @@ mod tests {
         assert!(!is_there(&cache, 5));
         drop(cache);
         assert_eq!(account.used(), 0);
+    }
+
+    /// Two streams, each of which reads each of its blocks four times, read each block from files once.
+    #[test]
+    fn two_streams_keep_the_blocks_of_each_other() {
+        let cache = ReadCache::new(&Arc::new(Account::new(None)), 64 << 10, 64 << 10);
+        let mut misses = 0;
+        for block in 0..400 {
+            for read in 0..8 {
+                let at = 2 * block + read % 2;
+                if !is_there(&cache, at) {
+                    misses += 1;
+                    put(&cache, at);
+                }
+            }
+        }
+        assert_eq!(misses, 2 * 400);
     }
 
     /// Where others fill the account it keeps what it has, and takes no more than it is sure of.
