@@ -16,9 +16,10 @@ const READERS: u64 = 2;
 /// memory although others leave for it when it is read the eighth time.
 const VISITS: u64 = 4_000;
 const READS_OF_VISIT: u64 = 9;
-/// No more bytes are read of files in all: it was 58 MB, and 77 MB where all chains left memory for each that
-/// came.
-const MOST_READ: u64 = 64 << 20;
+/// The most bytes that are read from files in all. Idle and loaded machines read 50 to 63 MB. It was 77 MB when
+/// all chains left memory for each that came, and 90 to 500 MB when loads of a page were repeated for a need
+/// that each underestimated again.
+const MOST_READ: u64 = 70 << 20;
 
 /// Lists of chains at random, each held against what was written.
 fn read(graph: &Graph, seed: u64) {
@@ -40,19 +41,8 @@ fn read(graph: &Graph, seed: u64) {
     }
 }
 
-/// Runs of the readers: one is enough that reads no more than it should. A reader that loses its processor in
-/// a walk keeps what is taken out of memory from being freed; then more is taken out, and read again. A store
-/// that reads all again does so in each run.
-const TRIES: u32 = 5;
-
 #[test]
 fn random_reads_that_exchange_chains_end_and_do_not_read_all_again() {
-    let seen: Vec<String> = (0..TRIES).map_while(|_| exchange_chains().err()).collect();
-    assert!(seen.len() < TRIES as usize, "{seen:?}");
-}
-
-/// Says what was read too often, or how much is in memory.
-fn exchange_chains() -> Result<(), String> {
     let disk = store();
     let written: u64 =
         disk.files().iter().filter(|(name, _)| name.ends_with(".csr")).map(|(_, b)| b.len() as u64).sum();
@@ -70,9 +60,6 @@ fn exchange_chains() -> Result<(), String> {
     assert!(most <= LEAST_MEMORY_LIMIT, "{most} bytes");
     // Half of the chains are in memory, more or less, and many were read from files more than once.
     let share = 100 * stats.main_bytes / (SUBGRAPHS * SUBGRAPH * EDGES * 12);
-    assert!(bytes >= written, "{bytes} bytes read of {written}");
-    match (35..=75).contains(&share) && bytes <= MOST_READ {
-        true => Ok(()),
-        false => Err(format!("{share} % of the chains, {bytes} bytes read of {written}")),
-    }
+    assert!((35..=75).contains(&share), "{share} % of the chains");
+    assert!((written..=MOST_READ).contains(&bytes), "{bytes} bytes read of {written}");
 }

@@ -16,7 +16,7 @@ use crate::state::store::Core;
 /// The approximate bytes of a page without its edges: versions, deltas and offsets of 64 subgraphs in both
 /// directions.
 const PAGE_BYTES: u64 = 64 << 10;
-/// The bytes of the buffers and one image during the read of a page.
+/// The most bytes of the buffers and one image during the read of a page.
 const BUFFER_BYTES: u64 = 640 << 10;
 /// The share of the limit that optional loads leave free in addition to the slack.
 const FREE: u64 = 64;
@@ -75,8 +75,10 @@ impl Core {
 
     fn load_whole_page(&self, table: &SubgraphTable, page: PageId) -> Result<()> {
         self.check_owner()?;
-        let needed = if self.memory_limit.is_some() { self.bytes_to_load(page) } else { 0 };
-        let about = needed.saturating_add(BUFFER_BYTES.min(needed / 2));
+        let about = match self.memory_limit {
+            Some(_) => self.bytes_to_load(page).saturating_add(self.buffers_to_load(page)),
+            None => 0,
+        };
         self.load_within(about, |room| self.pages.load(table, page, room))
     }
 
@@ -153,6 +155,12 @@ impl Core {
     /// Estimates the bytes of a page in memory.
     pub(crate) fn bytes_to_load(&self, id: PageId) -> u64 {
         self.list_bytes_of_page(id).saturating_add(self.value_bytes_of_page(id)).saturating_add(PAGE_BYTES)
+    }
+
+    /// Estimates the bytes of the buffers and one image during the read of a page.
+    fn buffers_to_load(&self, id: PageId) -> u64 {
+        let bytes = self.pages.sources().bytes_of_page(id);
+        BUFFER_BYTES.min(bytes.saturating_add(bytes / 8))
     }
 
     /// Estimates the bytes of one subgraph of a page: a quarter of the page's lists, since one vertex may

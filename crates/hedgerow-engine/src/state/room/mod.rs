@@ -116,7 +116,13 @@ impl Core {
             }
             let mut room = Room::copying(taken);
             let loaded = load(&mut room);
-            room.checked(loaded)
+            match room.lacking() {
+                // The need of the whole load. The room no longer has the memory of copies in the arena.
+                Some(lacking) => {
+                    Err(Stop::NoRoom(bytes.saturating_add(lacking.saturating_sub(room.bytes()))))
+                }
+                None => Ok(loaded?),
+            }
         };
         self.with_room((For::Load, false), load).map_err(|stop| self.error_of(stop))
     }
