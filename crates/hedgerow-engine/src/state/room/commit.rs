@@ -18,8 +18,8 @@ use crate::state::limits::bytes_of;
 use crate::state::pages::page_of;
 use crate::state::store::Core;
 
-/// The greatest number of times that a commit starts over for lack of memory. Its need grows with each of
-/// them, since it finds more subgraphs to load, or larger ones.
+/// The greatest number of times that a commit starts over for lack of memory without having found another
+/// subgraph to load.
 const MOST_ATTEMPTS: u32 = 16;
 
 /// The memory that a commit has taken for its merges. Its threads share it.
@@ -129,9 +129,13 @@ impl<'c> CommitRoom<'c> {
     /// # Errors
     /// Those of [`make_room`](Self::make_room).
     pub(crate) fn load(&mut self, unloaded: &[(LabelId, SubgraphId)]) -> Result<()> {
+        let before = self.subgraphs.len();
         self.subgraphs.extend(unloaded);
         self.subgraphs.sort_unstable();
         self.subgraphs.dedup();
+        if self.subgraphs.len() > before {
+            self.attempts = 0;
+        }
         self.start_over()
     }
 
