@@ -16,9 +16,9 @@ const READERS: u64 = 2;
 /// memory although others leave for it when it is read the eighth time.
 const VISITS: u64 = 4_000;
 const READS_OF_VISIT: u64 = 9;
-/// The most bytes that are read from files in all. Idle and loaded machines read 50 to 63 MB. It was 77 MB when
-/// all chains left memory for each that came, and 90 to 500 MB when loads of a page were repeated for a need
-/// that each underestimated again.
+/// The most bytes that are read from files in all. Idle and loaded machines read 50 to 63 MB. It was 77 MB
+/// when all chains left memory for each that came, and 90 to 500 MB when loads of a page were repeated for a
+/// need that each underestimated again.
 const MOST_READ: u64 = 70 << 20;
 
 /// Lists of chains at random, each held against what was written.
