@@ -1,6 +1,6 @@
-//! Automation of the project: `tidy` (checks that the compiler does not make), `ci` (format, lints, tidy),
-//! `test` (every stage of `make test`), `test-deep` (one stage for the given time), and `version` and `dist`
-//! for a release.
+//! Automation of the project. `tidy` makes checks that the compiler does not make. `ci` checks format, lints
+//! and tidy. `test` runs every stage of `make test`, and `test-deep` runs one stage for a given time.
+//! `version` and `dist` are for a release.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, reason = "no part of the engine: it reads the repository, not stores")]
 
@@ -47,8 +47,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the folder of the workspace manifest: the parent of this crate's folder, which cargo states when
-/// it runs this program. The path at compile time may be of another checkout that shares the target folder.
+/// Returns the folder of the workspace manifest, which is the parent of this crate's folder. Cargo states
+/// this folder when it runs the program. The path at compile time may belong to another checkout with the
+/// same target folder.
 fn repository_root() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
     let here = PathBuf::from(here);

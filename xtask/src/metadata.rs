@@ -8,9 +8,9 @@ use serde_json::Value;
 /// The builds into which a dependency is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The product (build dependencies count as product).
+    /// The product. Build dependencies count as product.
     Normal,
-    /// Tests, examples and benches only.
+    /// Only tests, examples and benches.
     Dev,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Arrow {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) kind: Kind,
-    /// The required version; `*` if the dependency is stated only by its path.
+    /// The required version, or `*` if the manifest states the dependency only by its path.
     pub(crate) version: String,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Package {
     pub(crate) folder: PathBuf,
     /// True if a release publishes the package.
     pub(crate) is_published: bool,
-    /// The keys that a published manifest needs and that this manifest lacks.
+    /// The keys that a published manifest needs and this manifest lacks.
     pub(crate) missing: Vec<&'static str>,
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn parse(json: &Value) -> Workspace {
         let from = text(&package["name"]);
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             let to = text(&dependency["name"]);
-            // A dependency with a path is a package of this repository, possibly in another workspace.
+            // A dependency with a path is a package of this repository, in this workspace or in another one.
             if !dependency["path"].is_null() {
                 let kind = if dependency["kind"] == "dev" { Kind::Dev } else { Kind::Normal };
                 let version = text(&dependency["req"]);
@@ -143,7 +143,7 @@ pub(crate) fn parse(json: &Value) -> Workspace {
             is_default: default_members.contains(&text(&package["id"])),
             version: text(&package["version"]),
             folder: manifest.parent().unwrap_or(&manifest).to_path_buf(),
-            // If there is no list of registries, the package may go to any.
+            // Without a list of registries, the package may be published in any registry.
             is_published: package["publish"].is_null(),
             missing: SHOWN.into_iter().filter(is_missing).collect(),
             name: from,

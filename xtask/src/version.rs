@@ -1,5 +1,5 @@
 //! Raises the version of all crates in every place that states it: the manifests of both workspaces, the
-//! versions that published crates require of one another, and the lock files.
+//! versions that published crates require of each other, and the lock files.
 
 use std::fs;
 use std::path::Path;
@@ -48,8 +48,8 @@ fn is_version(text: &str) -> bool {
     numbers.len() == 3 && numbers.iter().all(is_number) && rest.is_none_or(is_word)
 }
 
-/// Returns the manifest with the version `to`, for the workspace and for each crate that is required by its
-/// path; none if the workspace states no version.
+/// Returns the manifest with the version `to` for the workspace, and for each crate that it requires by its
+/// path. Returns `None` if the workspace states no version.
 fn raised(manifest: &str, to: &str) -> Option<String> {
     let (mut section, mut is_raised) = ("", false);
     let mut raised = String::new();
@@ -69,6 +69,6 @@ fn raised(manifest: &str, to: &str) -> Option<String> {
     is_raised.then_some(raised)
 }
 
-/// The start of a required version. It requires exactly this version, since crates of the store are
+/// The start of a required version. It requires exactly this version, because crates of the store are
 /// compatible only with crates of the same version.
 const REQUIRED: &str = "version = \"=";

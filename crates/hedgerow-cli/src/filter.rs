@@ -77,7 +77,7 @@ fn of_word(property: &str, word: &str, rest: &str) -> Result<(Operator, Vec<Stri
         (_, "null") => Ok((Operator::Null, Vec::new())),
         (_, "not null") => Ok((Operator::NotNull, Vec::new())),
         _ => Err(format!(
-            "is compares with null alone, found {rest:?}: '{property} is null', or '{property}==VALUE'"
+            "'is' compares with null alone, found {rest:?}: '{property} is null', or '{property}==VALUE'"
         )),
     }
 }
@@ -94,7 +94,7 @@ fn values(list: &str) -> Result<Vec<String>, String> {
         serde_json::Value::String(text) => Ok(text),
         serde_json::Value::Number(number) => Ok(number.to_string()),
         serde_json::Value::Bool(yes) => Ok(yes.to_string()),
-        other => Err(wrong(format!("{other} is no value; PROPERTY is null selects edges without one"))),
+        other => Err(wrong(format!("{other} is no value; 'PROPERTY is null' selects edges without a value"))),
     };
     values.into_iter().map(text).collect()
 }

@@ -112,8 +112,8 @@ fn weighted(
     used: &[LabelId],
 ) -> Result<(), CliError> {
     if used.iter().any(|&label| label != LabelId::DEFAULT) {
-        let message = "--weights: only edges of the default label have them (--label \"\"); --properties prints those of \
-                       others";
+        let message = "--weights: only edges of the default label (--label \"\") have weights; --properties prints the \
+                       properties of other edges";
         return Err(CliError::Usage(message.to_owned()));
     }
     let direction = match along {

@@ -1,4 +1,4 @@
-//! Parts that need no store.
+//! Tests of the parts that need no store.
 
 use clap::CommandFactory;
 use hedgerow::{KeyKind, VertexKeyRef};

@@ -126,7 +126,7 @@ impl<'a> ColumnsBuilder<'a> {
         self.len += 1;
     }
 
-    /// Adds the edges `range` of the old columns, which must have them.
+    /// Adds the edges at the positions `range` of the old columns. The old columns must reach to its end.
     #[inline]
     pub fn copy(&mut self, range: Range<usize>) {
         self.add_stretch();

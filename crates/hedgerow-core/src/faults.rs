@@ -51,7 +51,7 @@ faults! {
     /// A checkpoint removes the log segments that it covers before the manifest that replaces them is
     /// durable.
     LogDeletedEarly,
-    /// A checkpoint removes the segments that it merged before the manifest that replaces them is durable.
+    /// A checkpoint removes merged segments too early: the manifest without them is not durable yet.
     SegmentsDeletedEarly,
     /// A manifest is renamed into place before it is synced.
     ManifestNotSynced,
@@ -189,7 +189,8 @@ faults! {
     StatedKindIgnored,
     /// A kernel over labels that state the kinds of their ends runs on the vertices of all kinds.
     OtherKindsKept,
-    /// Kernels that may sample search from only eight random vertices, but report the result as exact.
+    /// A kernel that is allowed to sample starts its searches at eight random vertices, but reports the
+    /// result as exact.
     EstimateNotReported,
     /// Bulk calls of Python give rank 0 to each edge of a `multi` label that has no given rank.
     ParallelEdgesMerged,

@@ -110,7 +110,8 @@ pub fn lower_bound_soon(list: &[VertexId], dst: VertexId) -> usize {
 mod tests {
     use super::*;
 
-    /// Lists that are spread evenly, bunched at either end, and in between.
+    /// Returns four lists: ids with even gaps, ids at the low end, ids at the high end, and ids with growing
+    /// gaps.
     fn lists(len: u32, bound: u32) -> Vec<Vec<VertexId>> {
         let step = (bound / len.max(1)).max(1);
         let even = (0..len).map(|i| VertexId(i * step));

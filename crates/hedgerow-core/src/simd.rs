@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn every_byte_of_twelve_is_found_and_no_other() {
         for at in 0..12 {
-            // Neighbours that differ in the lowest bit, and in the highest.
+            // Two bytes that differ only in the lowest bit, and two that differ only in the highest bit.
             for (byte, other) in [(0x80, 0x81), (1, 0), (0, 0x80), (0xff, 0x7f)] {
                 let mut bytes = [other; 16];
                 bytes[at] = byte;

@@ -1,5 +1,5 @@
-//! Reads in columns: compressed rows beside a copy of the same arrays, lists of neighbors beside a loop over
-//! the keys, keys beside a look at each.
+//! Benchmarks of reads in columns: compressed rows against a copy of the same arrays, lists of neighbors
+//! against a loop over the keys, and all keys against a look-up of each key.
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
@@ -9,7 +9,7 @@ use hedgerow_engine::{
 
 const VERTICES: u64 = 1 << 19;
 const EDGES: u64 = VERTICES * 16;
-/// Vertices whose neighbors are read at a time.
+/// The number of vertices in one call. The call reads their neighbors.
 const KEYS: u64 = 1 << 17;
 
 fn main() {
@@ -20,7 +20,7 @@ fn key(n: u64) -> u64 {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// A vertex at random, by the steps of SplitMix64.
+/// Returns the key of a random vertex, by the steps of SplitMix64.
 fn random(n: u64) -> u64 {
     let n = key(n);
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -28,7 +28,7 @@ fn random(n: u64) -> u64 {
     key((n ^ n >> 31) % VERTICES)
 }
 
-/// A settled graph with named vertices.
+/// Returns a settled graph with keys.
 fn graph(weighted: bool) -> Graph {
     let graph = Options::new().weighted(weighted).keys(KeyKind::U64).in_memory().expect("a graph in memory");
     for from in (0..EDGES).step_by(1 << 20) {
@@ -65,7 +65,7 @@ fn csr_by_key(bencher: Bencher<'_, '_>, weighted: bool) {
     csr(bencher, weighted, RowOrder::Key);
 }
 
-/// The arrays of compressed rows, copied into fresh memory by one thread.
+/// Copies the arrays of compressed rows into new memory with one thread.
 #[divan::bench(args = [false, true], sample_count = 20)]
 fn csr_memory_copy(bencher: Bencher<'_, '_>, weighted: bool) {
     let csr =
@@ -83,7 +83,7 @@ fn csr_memory_copy(bencher: Bencher<'_, '_>, weighted: bool) {
     });
 }
 
-/// Vertices that are read, spread over all.
+/// Returns the keys of the vertices that a benchmark reads, spread over all vertices.
 fn keys(snapshot: &Snapshot) -> Vec<u64> {
     let keys = (0..KEYS).map(random);
     keys.filter(|&key| snapshot.contains_vertex(key).expect("all is in memory")).collect()
@@ -104,7 +104,7 @@ fn neighbors_in_one_call(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// What a program would write that wants keys: a list for each.
+/// Reads as a program does that needs keys: one list for each vertex.
 #[divan::bench(sample_count = 20)]
 fn neighbors_in_a_loop(bencher: Bencher<'_, '_>) {
     lists(bencher, |snapshot, keys| {
@@ -118,7 +118,7 @@ fn neighbors_in_a_loop(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// What a program would write that is content with vertex ids, in the order of the store.
+/// Reads as a program does that needs only vertex ids, in the order of the store.
 #[divan::bench(sample_count = 20)]
 fn neighbor_ids_in_a_loop(bencher: Bencher<'_, '_>) {
     lists(bencher, |snapshot, keys| {
@@ -132,7 +132,7 @@ fn neighbor_ids_in_a_loop(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// The same by slices, as the store has them.
+/// Reads vertex ids in slices, as the store has them.
 #[divan::bench(sample_count = 20)]
 fn neighbor_slices_in_a_loop(bencher: Bencher<'_, '_>) {
     lists(bencher, |snapshot, keys| {

@@ -1,24 +1,27 @@
-//! The id map, as reads and commits reach it: looking up keys that are there or not, and binding new ones.
+//! Benchmarks of the id map as reads and commits use it: looking up keys that exist or not, and binding new
+//! ones.
 //!
-//! A look-up that finds a key also looks whether the vertex exists. A dense graph has no id map: it tells
-//! what that costs.
+//! A look-up that finds a key also checks whether the vertex exists. A dense graph has no id map, so its
+//! benchmark measures the cost of this check.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use hedgerow_engine::{Graph, KeyKind, Options, VertexKey};
 
-/// Keys of a graph: the id map fits in a cache, or does not.
+/// The numbers of keys of a graph. With the first one the id map fits in a cache, with the second one it does
+/// not.
 const KEYS: [u64; 2] = [1 << 12, 1 << 18];
-/// Keys that are looked up at a time: what they touch does not fit in a cache if the map does not.
+/// The number of keys that one sample looks up. If the map does not fit in a cache, the data that they touch
+/// does not fit either.
 const LOOK_UPS: u64 = 1 << 16;
-/// Keys of one transaction.
+/// The number of keys of one transaction.
 const NEW_KEYS: u64 = 1024;
 
 fn main() {
     divan::main();
 }
 
-/// The `n`th key of a kind: all that are even are in the graph.
+/// Returns the `n`th key of a kind. Only even keys are in the graph.
 fn key(kind: KeyKind, n: u64) -> VertexKey {
     match kind {
         KeyKind::Dense => VertexKey::U64(n / 2 + n % 2 * (1 << 31)),
@@ -27,7 +30,7 @@ fn key(kind: KeyKind, n: u64) -> VertexKey {
     }
 }
 
-/// A graph in memory with so many vertices.
+/// Returns a graph in memory with `count` vertices.
 fn graph(kind: KeyKind, count: u64) -> Graph {
     let graph = Options::new().keys(kind).in_memory().expect("a graph in memory");
     let keys: Vec<VertexKey> = (0..count).map(|n| key(kind, n * 2)).collect();
@@ -44,7 +47,7 @@ fn insert(graph: &Graph, keys: &[VertexKey]) {
     tx.commit().expect("nothing else is committed");
 }
 
-/// Looks up keys spread over all that are in the graph (`odd` is 0), or between them (1).
+/// Looks up keys that are spread over the keys of the graph (`odd` is 0), or between them (1).
 fn look_up(bencher: Bencher<'_, '_>, kind: KeyKind, count: u64, odd: u64) {
     let graph = graph(kind, count);
     let snapshot = graph.snapshot().expect("an open graph");
@@ -81,7 +84,7 @@ fn look_up_miss_string(bencher: Bencher<'_, '_>, keys: u64) {
     look_up(bencher, KeyKind::Str, keys, 1);
 }
 
-/// A transaction that inserts vertices with new keys, into a graph that has `KEYS[1]`.
+/// Measures a transaction that inserts vertices with new keys into a graph with `KEYS[1]` keys.
 fn bind(bencher: Bencher<'_, '_>, kind: KeyKind) {
     let graph = graph(kind, KEYS[1]);
     let mut next = KEYS[1];

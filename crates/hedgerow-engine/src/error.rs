@@ -81,7 +81,7 @@ pub enum OpenError {
         reason: String,
     },
     /// The store was written by a later version.
-    #[error("{file} has format version {found}; this version reads up to {supported}")]
+    #[error("{file} has format version {found}; this program reads format versions up to {supported}")]
     FutureVersion {
         /// The file.
         file: String,
@@ -92,7 +92,7 @@ pub enum OpenError {
     },
     /// The store has a format that no release wrote. The program that wrote the store can export it.
     #[error(
-        "{file} has format version {found}, of a time before the first release; this version reads {supported}"
+        "{file} has format version {found}, from before the first release; this program reads version {supported}"
     )]
     OldVersion {
         /// The file.
@@ -146,7 +146,7 @@ pub enum OpenError {
 pub enum CommitError {
     /// A commit after this transaction's snapshot changed an item that the transaction read or wrote. Run it
     /// again.
-    #[error("conflict with the commit at {with}: run the transaction again")]
+    #[error("conflict with the commit at timestamp {with}: run the transaction again")]
     Conflict {
         /// The timestamp of a conflicting commit; a retry makes sense once it is published.
         with: Timestamp,
@@ -163,7 +163,9 @@ pub enum CommitError {
     MemoryLimit(Shortage),
     /// The transaction alone takes more than a quarter of the [memory limit](crate::Options::memory_limit).
     /// Split it.
-    #[error("the transaction needs about {needed} bytes of memory; the limit allows {most} for one")]
+    #[error(
+        "the transaction needs about {needed} bytes of memory; the limit allows {most} bytes for one transaction"
+    )]
     TooLarge {
         /// The bytes that the transaction takes, estimated.
         needed: u64,
@@ -202,7 +204,7 @@ pub enum StateError {
     Forked,
     /// The function given to [`Graph::pipeline`](crate::Graph::pipeline) panicked earlier: the pipeline
     /// accepts no more operations. Operations submitted before are executed, but not acknowledged.
-    #[error("the pipeline takes no more operations: the function that it calls for each panicked")]
+    #[error("the pipeline takes no more operations: the function that it calls for each operation panicked")]
     AckPanicked,
     /// The caller's function that is polled during a read ended the read.
     #[error("the read was cancelled")]
@@ -237,7 +239,7 @@ pub enum StorageError {
     },
     /// Data of the graph must be read from files, and the [memory limit](crate::Options::memory_limit) has no
     /// room for it in addition to the data in memory.
-    #[error("no room for a part of the graph: {0}")]
+    #[error("the memory limit has no room for a part of the graph: {0}")]
     MemoryLimit(Shortage),
     /// Each time that this call had read data from files, the data was evicted again, since other calls need
     /// the room.
@@ -360,6 +362,7 @@ impl From<hedgerow_io::FileError> for Error {
 
 impl From<hedgerow_tier::TierError> for Error {
     fn from(error: hedgerow_tier::TierError) -> Self {
+        use hedgerow_io::FORMAT_MAJOR;
         use hedgerow_tier::TierError;
         match error {
             TierError::File(error) => error.into(),
@@ -368,8 +371,9 @@ impl From<hedgerow_tier::TierError> for Error {
                 OpenError::NotAStore { path, reason }.into()
             }
             TierError::UnknownSection { file, tag, version } => {
-                let found = format!("section {tag} of version {version}");
-                OpenError::FutureVersion { file, found, supported: "none of that kind".into() }.into()
+                let found = format!("{FORMAT_MAJOR}, with the unknown section {tag} of version {version}");
+                let supported = format!("{FORMAT_MAJOR}, without this section");
+                OpenError::FutureVersion { file, found, supported }.into()
             }
             TierError::SwitchUnknown { file, source } => {
                 StorageError::Io { file, operation: source.op, source: source.source }.into()

@@ -377,7 +377,7 @@ mod tests {
     use super::*;
     use crate::options::Thresholds;
 
-    /// Otherwise the small graphs of tests would never have a patch, however the store was opened.
+    /// If opening did not pass the thresholds on, the small graphs of tests would never have a patch.
     #[test]
     fn every_way_of_opening_passes_thresholds_on() {
         let options = || Options::new().thresholds(Thresholds::SMALL);
@@ -387,7 +387,7 @@ mod tests {
         let small = (Thresholds::SMALL.threads_from, Thresholds::SMALL.patches.from);
         assert_eq!(from(&in_memory(options()).unwrap()), small);
         let disk = SimFs::new();
-        // Created, then opened again.
+        // The first call creates the store, the next one opens it.
         assert_eq!(from(&open_on(options(), disk.handle()).unwrap()), small);
         assert_eq!(from(&open_on(options(), disk.handle()).unwrap()), small);
         assert_ne!(from(&open_on(Options::new(), disk.handle()).unwrap()), small);

@@ -223,8 +223,8 @@ mod tests {
     use crate::options::{Options, Thresholds};
     use crate::state::label_options::LabelOptions;
 
-    /// What tables and the map of keys were charged is what a walk over them finds, far ids and many labels
-    /// included.
+    /// The bytes that tables and the map of keys charged equal the bytes that a walk over them finds. The
+    /// graph has far ids and many labels.
     #[test]
     fn tables_and_keys_are_charged_to_the_byte() {
         for keys in [hedgerow_core::KeyKind::U64, hedgerow_core::KeyKind::Dense] {

@@ -20,7 +20,7 @@ pub enum ReadExactError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The file ended early.
-    #[error("the file ended after {read} bytes of the read")]
+    #[error("the file ended after {read} of the requested bytes")]
     Truncated {
         /// The number of bytes read before the end.
         read: usize,

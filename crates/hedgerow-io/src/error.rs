@@ -110,7 +110,7 @@ pub enum CorruptionKind {
     #[error("the file is missing")]
     Missing,
     /// A number differs from its copy elsewhere.
-    #[error("{what} is {found}, should be {expected}")]
+    #[error("{what} is {found}, but should be {expected}")]
     Mismatch {
         /// The meaning of the number.
         what: &'static str,

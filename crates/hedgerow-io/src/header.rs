@@ -117,7 +117,7 @@ pub enum FormatError {
         found: u64,
     },
     /// The file is of another kind than its name has.
-    #[error("the file is of kind {found}, should be {expected:?}")]
+    #[error("the file is of kind {found}, but should be of kind {expected:?}")]
     WrongKind {
         /// The expected kind.
         expected: FileKind,
@@ -133,9 +133,7 @@ pub enum FormatError {
         supported: u16,
     },
     /// The file has a format that was never released.
-    #[error(
-        "format version {found} is of a time before the first release; this build reads version {supported}"
-    )]
+    #[error("format version {found} is from before the first release; this build reads version {supported}")]
     OldVersion {
         /// The major version of the file.
         found: u16,
@@ -157,7 +155,7 @@ pub enum FormatError {
         found: StoreId,
     },
     /// The number in the file differs from the number in its name.
-    #[error("the file has number {found}, should have {expected}")]
+    #[error("the file has number {found}, but should have number {expected}")]
     WrongFile {
         /// The number in the name.
         expected: FileId,

@@ -55,7 +55,7 @@ fn limit_file(line: &str) -> Option<(&'static str, &'static str, &str)> {
 mod tests {
     use super::*;
 
-    /// What a system with these files tells.
+    /// Returns the memory of a machine with these files.
     fn told(files: &[(&str, &str)]) -> Option<u64> {
         least(|path| {
             let found = files.iter().find(|(of, _)| Path::new(of) == path);

@@ -175,7 +175,7 @@ impl<E> KernelError<E> {
 impl KernelError {
     /// The text of messages about an edge that is [`Endless`](Self::Endless).
     pub const EXPECTED_OF_CYCLES: &'static str =
-        "expected more than 0: it lies on a cycle of edges that make a path no longer";
+        "expected more than 0: it lies on a cycle of edges that add nothing to the length of a path";
 
     /// The range that messages give for a [`WeightSum`](Self::WeightSum).
     pub const EXPECTED_OF_SUMS: &'static str = "0 or a number in 2.3e-308..=1.8e308";

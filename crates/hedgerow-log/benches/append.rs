@@ -1,4 +1,5 @@
-//! The log in memory: encoding the record of a commit, and appending it to what the next sync writes.
+//! Benchmarks of the log in memory: encoding the record of a commit, and appending it to the buffer of the
+//! next sync.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -6,9 +7,9 @@ use hedgerow_core::{LabelId, Op, Timestamp, VertexId};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecordBuilder, StoreId};
 use hedgerow_testkit::SimFs;
 
-/// Edges of a commit.
+/// The numbers of edges of a commit.
 const EDGES: [u32; 3] = [1, 100, 10_000];
-/// Records that are appended at a time.
+/// The number of records that one sample appends.
 const RECORDS: u64 = 256;
 
 fn main() {
@@ -32,8 +33,8 @@ fn encode_record(bencher: Bencher<'_, '_>, edges: u32) {
     bencher.counter(ItemsCount::new(edges)).bench_local(|| encode(&mut record, edges));
 }
 
-/// A log without records, and records to append. Its file system is in memory, and not reached before the log
-/// is full.
+/// Returns a log without records, and records to append. Its file system is in memory, and the log does not
+/// use it before its buffer is full.
 fn empty_log(edges: u32) -> (Log, Vec<RecordBuilder>) {
     let options = LogOptions { segment_bytes: 1 << 20, ..LogOptions::new(StoreId([9; 16])) };
     let log = Log::create(SimFs::new().handle(), options, LogPosition::START).expect("a log in memory");
@@ -42,7 +43,7 @@ fn empty_log(edges: u32) -> (Log, Vec<RecordBuilder>) {
     (log, vec![record; RECORDS as usize])
 }
 
-/// Reserves and appends: what committers do one after the other.
+/// Measures the work that committers do one after another: reserving and appending.
 #[divan::bench(args = [1, 100])]
 fn append_record(bencher: Bencher<'_, '_>, edges: u32) {
     bencher.counter(ItemsCount::new(RECORDS)).with_inputs(|| empty_log(edges)).bench_refs(

@@ -284,13 +284,13 @@ impl<V> Recovery<'_, V> {
             return differs("first log position", end.lsn.0, start.lsn.0);
         }
         if end.chain != start.chain {
-            return differs("checksum of the record before", end.chain, start.chain);
+            return differs("checksum of the previous record", end.chain, start.chain);
         }
         if next.previous_segment() != before.id {
-            return differs("number of the segment before", before.id.0, next.previous_segment().0);
+            return differs("number of the previous segment", before.id.0, next.previous_segment().0);
         }
         if end.last_ts != start.last_ts {
-            return differs("last timestamp before", end.last_ts.0, start.last_ts.0);
+            return differs("last timestamp of the previous segment", end.last_ts.0, start.last_ts.0);
         }
         Ok(())
     }

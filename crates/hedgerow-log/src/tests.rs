@@ -1,5 +1,5 @@
-//! Tests of the log as a whole; each commit's content follows from its timestamp, so that what comes back can
-//! be compared without keeping it.
+//! Tests of the log as a whole. The timestamp of a commit determines its content, so the tests can compare
+//! recovered commits without storing them.
 
 mod blocks;
 mod crash;
@@ -31,12 +31,12 @@ fn new_log(fs: &SimFs) -> Log {
     Log::create(fs.handle(), options(), LogPosition::START).expect("create log")
 }
 
-/// The keys of commit `ts`, for the vertices it inserts.
+/// Returns the key of the vertex that commit `ts` inserts.
 fn key_of(ts: u64) -> String {
     "k".repeat((ts % 41) as usize)
 }
 
-/// The operations of commit `ts`.
+/// Returns the operations of commit `ts`.
 fn ops_of(ts: u64, key: &str) -> Vec<Op<'_>> {
     let v = |n: u64| VertexId((ts * 7 + n) as u32);
     let label = LabelId((ts % 3) as u16);
@@ -71,7 +71,7 @@ fn commit(log: &Log, ts: u64) {
     assert!(log.flush_and_sync().expect("sync") >= end);
 }
 
-/// Recovers, checks the content of each commit, and gives their timestamps.
+/// Recovers, checks the content of each commit, and returns the timestamps of the commits.
 fn read(fs: &SimFs, live: &[u64], durable: Lsn) -> Result<(Vec<u64>, Recovered), RecoverError<Infallible>> {
     let live: Vec<FileId> = live.iter().copied().map(FileId).collect();
     let mut seen = Vec::new();
@@ -92,7 +92,7 @@ fn corruption<T>(result: Result<T, RecoverError<Infallible>>) -> Option<Corrupti
     }
 }
 
-/// The files of the log; the reserve has no content.
+/// Returns the segments of the log. The reserve is left out, because it has no content.
 fn segment_files(fs: &SimFs) -> BTreeMap<String, Vec<u8>> {
     let mut files = fs.files();
     files.retain(|name, _| parse_segment_name(name).is_some());
@@ -103,7 +103,8 @@ fn names(fs: &SimFs) -> Vec<String> {
     segment_files(fs).into_keys().collect()
 }
 
-/// Lengths of segments are computed without wrapping around, and none is made that no reader would believe.
+/// The computation of a segment's length does not wrap around, and no segment is longer than a reader
+/// accepts.
 #[test]
 fn no_segment_is_longer_than_a_reader_believes() {
     use crate::segment::{DATA_START, allocated_len};
@@ -115,7 +116,7 @@ fn no_segment_is_longer_than_a_reader_believes() {
     assert_eq!((allocated_len(0, u64::MAX), allocated_len(0, u64::MAX - DATA_START)), (None, None));
 }
 
-/// What the preambles of the segments say of their lengths, in order.
+/// Returns the lengths in the preambles of the segments, in order.
 fn allocated(fs: &SimFs) -> Vec<u64> {
     let of = |bytes: Vec<u8>| u64::from_le_bytes(bytes[96..104].try_into().expect("eight bytes"));
     segment_files(fs).into_values().map(of).collect()
@@ -131,7 +132,7 @@ fn segments_begin_short_and_double_until_they_are_as_long_as_the_options_say() {
         assert_eq!(allocated(&fs), [expected[0] * KIB]);
         for ts in 1.. {
             append(&log, ts);
-            // A checkpoint makes no segment longer.
+            // The segment that a checkpoint begins is not longer than the one before it.
             if ts == 100 {
                 log.flush_and_sync().expect("sync");
                 log.begin_segment(1).expect("sync");

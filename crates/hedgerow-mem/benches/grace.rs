@@ -1,5 +1,4 @@
-//! Grace periods: what a reader pays to enter and leave, and what a version costs that is unlinked and freed
-//! later.
+//! Benchmarks of grace periods: entering and leaving a walk, and retiring a version that is freed later.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,21 +7,21 @@ use divan::counter::ItemsCount;
 use hedgerow_core::{Direction, Timestamp};
 use hedgerow_mem::{Arena, Main, Memory, Subgraph};
 
-/// Reads, and versions that are retired, at a time: the versions are several batches.
+/// The number of reads, or of retired versions, of one sample. The retired versions fill several batches.
 const AT_A_TIME: u32 = 1024;
 
 fn main() {
     divan::main();
 }
 
-/// Enters, loads the head of a chain that is empty, leaves.
+/// Enters a walk, loads the head of an empty chain, and leaves.
 fn enter_and_leave_in(subgraph: &Subgraph) {
     for _ in 0..AT_A_TIME {
         divan::black_box(subgraph.read(Direction::Out, Timestamp(1), |_| ())).ok();
     }
 }
 
-/// By so many threads at once.
+/// Measures walks of one, two and four threads at once.
 #[divan::bench(threads = [1, 2, 4])]
 fn enter_and_leave(bencher: Bencher<'_, '_>) {
     let subgraph = Subgraph::default();
@@ -44,7 +43,7 @@ fn retire_alone(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(AT_A_TIME)).bench_local(|| retire(&subgraph));
 }
 
-/// While another thread reads without a pause, whom each batch interrupts.
+/// Measures retiring while another thread reads without a pause. Each batch interrupts that thread.
 #[divan::bench]
 fn retire_beside_a_reader(bencher: Bencher<'_, '_>) {
     let (subgraph, read) = (Subgraph::new(Memory::new(Arena::new())), Subgraph::default());

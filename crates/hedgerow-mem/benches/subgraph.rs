@@ -1,4 +1,4 @@
-//! A subgraph by itself: appending to its delta, merging it, looking up edges, scanning its lists.
+//! Benchmarks of one subgraph: appending to its delta, merging it, looking up edges, scanning its lists.
 
 use std::hint::black_box;
 
@@ -8,11 +8,12 @@ use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, Vertex
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Arena, EdgeOp, Horizon, Memory, Ops, Pin, Subgraph};
 
-/// Neighbours of each of the 64 vertices: of a road network, of a social network, of a subgraph with hubs.
+/// The numbers of neighbors of each of the 64 vertices: a road network, a social network, a subgraph with
+/// hubs.
 const DEGREES: [u32; 3] = [3, 16, 256];
-/// The neighbours come from so many vertices.
+/// The number of vertices. The neighbors are drawn from them.
 const VERTICES: u32 = 1 << 20;
-/// Edges that are appended, and looked up, at a time: the smallest delta here has room for them.
+/// The number of edges that one sample appends. The smallest delta of this benchmark has room for them.
 const APPENDS: u32 = 32;
 const LOOK_UPS: u32 = 1024;
 
@@ -20,7 +21,7 @@ fn main() {
     divan::main();
 }
 
-/// Everything applied is published, and no snapshot is open.
+/// A horizon without open snapshots. All applied commits are published.
 struct NoReaders(Timestamp);
 
 impl Horizon for NoReaders {
@@ -33,7 +34,7 @@ impl Horizon for NoReaders {
     }
 }
 
-/// The `n`th neighbour of a vertex: even, spread over all ids.
+/// Returns the `n`th neighbor of a vertex. Its id is even, and the ids are spread over all vertices.
 fn neighbor(local: u8, n: u32) -> VertexId {
     VertexId((u32::from(local) * 7919 + n).wrapping_mul(0x9e37_79b1) % (VERTICES / 2) * 2)
 }
@@ -55,7 +56,7 @@ fn settle(subgraph: &Subgraph, published: u64) {
     subgraph.latch().settle(Direction::Out, false, false, &readers, |_| ());
 }
 
-/// A settled subgraph in which all vertices have about `degree` neighbours, as of timestamp 1.
+/// Returns a settled subgraph in which all vertices have about `degree` neighbors, as of timestamp 1.
 fn settled(memory: &Memory, degree: u32) -> Subgraph {
     let subgraph = Subgraph::new(memory.clone());
     let mut edges: Vec<(u8, VertexId)> =
@@ -75,12 +76,12 @@ fn settled(memory: &Memory, degree: u32) -> Subgraph {
     subgraph
 }
 
-/// New edges: their destinations are odd.
+/// Returns new edges, with odd destinations.
 fn new_edges(count: u32) -> Vec<LocalOp> {
     (0..count).map(|n| insert((n * 37 % 64) as u8, VertexId(neighbor(3, n).0 | 1))).collect()
 }
 
-/// A subgraph whose delta has room: one new edge was applied, as of timestamp 2.
+/// Returns a subgraph with room in its delta. The delta has one new edge, inserted at timestamp 2.
 fn with_room(memory: &Memory, degree: u32) -> Subgraph {
     let subgraph = settled(memory, degree);
     apply(&subgraph, &[insert(63, VertexId(1))], 2);
@@ -97,7 +98,7 @@ fn append(bencher: Bencher<'_, '_>, degree: u32) {
     );
 }
 
-/// Per merge of a main part with so many neighbours per vertex and a delta of 33 edges.
+/// Measures a merge of a main part with `degree` neighbors per vertex and a delta of 33 edges.
 #[divan::bench(args = DEGREES)]
 fn merge(bencher: Bencher<'_, '_>, degree: u32) {
     let (memory, ops) = (Memory::new(Arena::new()), new_edges(APPENDS));
@@ -111,7 +112,7 @@ fn merge(bencher: Bencher<'_, '_>, degree: u32) {
     bencher.with_inputs(full).bench_refs(|subgraph| settle(subgraph, 2 + u64::from(APPENDS)));
 }
 
-/// Looks up edges of vertices in turn that are there, or not.
+/// Looks up edges of the vertices in turn. The edges exist if `odd` is 0.
 fn look_up(bencher: Bencher<'_, '_>, subgraph: &Subgraph, degree: u32, odd: u32) {
     let edges: Vec<(LocalVertex, VertexId)> = (0..LOOK_UPS)
         .map(|n| ((n * 37 % 64) as u8, n * 5 % degree))
@@ -144,7 +145,7 @@ fn look_up_hit_beside_a_delta(bencher: Bencher<'_, '_>, degree: u32) {
     look_up(bencher, &subgraph, degree, 0);
 }
 
-/// Adds up all neighbours of all vertices.
+/// Adds up all neighbors of all vertices.
 #[divan::bench(args = DEGREES)]
 fn scan_settled(bencher: Bencher<'_, '_>, degree: u32) {
     let subgraph = settled(&Memory::new(Arena::new()), degree);

@@ -60,7 +60,7 @@ pub fn judge(begin: Timestamp, end: Timestamp, horizon: &impl Horizon) -> Option
 pub(crate) mod testing {
     use super::{Horizon, Pin, Timestamp};
 
-    /// Everything is published, and everything is pinned: all versions stay.
+    /// A horizon that pins all versions. All commits are published.
     pub(crate) struct KeepAll;
 
     impl Horizon for KeepAll {
@@ -78,7 +78,7 @@ pub(crate) mod testing {
 mod tests {
     use super::*;
 
-    /// Published up to 10, with snapshots at 3 and 7.
+    /// A horizon with open snapshots at 3 and 7. Commits up to 10 are published.
     struct Readers;
 
     impl Horizon for Readers {
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(judged(8, 10), None);
         assert_eq!(judged(3, 4), Some(Pin::Snapshot(Timestamp(3))), "it began where a snapshot reads");
         assert_eq!(judged(0, 8), Some(Pin::Snapshot(Timestamp(7))), "the newest of two");
-        // Snapshots opened now read it still, whoever else does.
+        // New snapshots still read the version, in addition to older ones.
         assert_eq!(judged(8, 11), Some(Pin::Unpublished(Timestamp(11))));
         assert_eq!(judged(0, 11), Some(Pin::Unpublished(Timestamp(11))));
     }

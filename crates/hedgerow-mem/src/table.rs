@@ -273,7 +273,8 @@ mod tests {
         assert_eq!((existing[0], existing[2 * PAGE - 1]), (0, u32::MAX >> 6));
     }
 
-    /// A stored page is neither empty nor made anew: it is not in memory until it is loaded, and only once.
+    /// A stored page is neither empty nor created again. It is not in memory until it is loaded, which
+    /// happens once.
     #[test]
     fn a_stored_page_is_not_in_memory_until_it_is_loaded() {
         let table = SubgraphTable::with_stored(Memory::default(), vec![9, 2, 2]);

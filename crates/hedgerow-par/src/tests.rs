@@ -1,4 +1,4 @@
-//! Each kind of loop in every place.
+//! Tests of each kind of loop in each [`Place`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use super::{
     try_for_each,
 };
 
-/// [`refuse_threads`] is for the whole process: one test at a time.
+/// The lock of tests that call [`refuse_threads`], which affects the whole process.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn every_loop() {
@@ -90,7 +90,7 @@ fn jobs_are_waited_for_and_given_up() {
     assert_eq!(panic.err().and_then(|told| told.downcast::<&str>().ok()).as_deref(), Some(&"told to"));
 }
 
-/// What a job holds is gone once it is done or given up, whether it had begun or not.
+/// A job frees its data when it ends or when its handle is given up, whether or not it has begun.
 #[test]
 fn nothing_of_a_job_is_left() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|lock| lock.into_inner());
@@ -101,7 +101,7 @@ fn nothing_of_a_job_is_left() {
     };
     start(holding(&held)).join();
     assert_eq!(Arc::strong_count(&held), 1);
-    // The only thread of a pool is busy: what is started there has to wait.
+    // The only thread of the pool is busy, so a job that starts there must wait.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let (go, may_go) = std::sync::mpsc::channel::<()>();
     pool.spawn(move || may_go.recv().expect("the sender is there"));

@@ -76,7 +76,7 @@ pub(crate) fn repeated(
     let value = value::read(&shown, object, kind).map_err(|e| data_error(object.py(), e))?;
     let kind = value.property_type().or(kind).unwrap_or(PropertyType::I64);
     let values = hedgerow::Column::of_values(kind, std::iter::repeat_n(value.as_ref(), rows));
-    let values = values.ok_or_else(|| DataError::new_err(format!("{shown} is of several types")))?;
+    let values = values.ok_or_else(|| DataError::new_err(format!("{shown} has values of several types")))?;
     Ok(Column { name, values })
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn read(
     }
     let found = one_type(&shown, &values)?.or(kind).unwrap_or(PropertyType::I64);
     let values = hedgerow::Column::of_values(found, values.iter().map(Value::as_ref));
-    let values = values.ok_or_else(|| DataError::new_err(format!("{shown} is of several types")))?;
+    let values = values.ok_or_else(|| DataError::new_err(format!("{shown} has values of several types")))?;
     Ok(Column { name, values })
 }
 

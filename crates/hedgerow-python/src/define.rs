@@ -107,7 +107,8 @@ impl Database {
     ) -> PyResult<()> {
         let value = read_type(r#type)?;
         if label.is_some() && kind.is_some() {
-            return Err(ProgrammingError::new_err("a property is one of edges or one of vertices"));
+            let what = "a property belongs to edges or to vertices: give label or kind, not both";
+            return Err(ProgrammingError::new_err(what));
         }
         self.detached(py, |graph| match label.as_deref() {
             Some(label) => graph.define_edge_property(label, name, value).map(drop),

@@ -99,7 +99,7 @@ impl Stated {
                 let values = values.map(|value| one(value?)).take(Condition::MAX_VALUES + 1);
                 let values = values.collect::<PyResult<Vec<Value>>>()?;
                 if values.iter().any(Value::is_null) {
-                    return Err(null("nothing equals None, which is among the values"));
+                    return Err(null("the values contain None, which equals nothing"));
                 }
                 values
             }
@@ -118,7 +118,7 @@ impl Stated {
                 }
                 let value = one(value)?;
                 if value.is_null() {
-                    return Err(null(&format!("{symbol} never holds with None")));
+                    return Err(null(&format!("a comparison of None with {symbol} is never true")));
                 }
                 vec![value]
             }
@@ -148,7 +148,7 @@ fn operator(property: &str, symbol: &str) -> PyResult<Operator> {
     let known: Vec<&str> =
         Comparison::ALL.iter().map(|comparison| comparison.symbol()).chain(words).collect();
     let known = known.join(", ");
-    Err(DataError::new_err(format!("where compares with one of {known}, found {symbol:?}{instead}")))
+    Err(DataError::new_err(format!("a comparison must be one of {known}, found {symbol:?}{instead}")))
 }
 
 /// Reads the values of a set.
@@ -240,7 +240,7 @@ fn time_of(name: &str, text: &str) -> PyResult<Value> {
         match time.ok().filter(|_| digits <= 6) {
             Some(time) => value::read(&format_args!("where: property {name}"), &in_utc(time)?, None),
             None => Err(DataError::new_err(format!(
-                "where: property {name} holds times, and {text:?} is none in ISO 8601, to the microsecond"
+                "where: property {name} holds times, but {text:?} is no ISO 8601 time with up to 6 decimals"
             ))),
         }
     })

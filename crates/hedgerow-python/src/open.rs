@@ -154,7 +154,7 @@ pub(crate) fn open(
     }
     let path = path.filter(|path| path.as_os_str() != ":memory:");
     if path.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
-        return Err(DataError::new_err("path is empty; for a store without files give none"));
+        return Err(DataError::new_err("path is empty; for a store without files give no path"));
     }
     let graph = parallel(py, || match &path {
         Some(path) => options.open(path),

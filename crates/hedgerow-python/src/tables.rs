@@ -229,7 +229,8 @@ impl Snapshot {
     /// Parameters
     /// ----------
     /// label : str, optional
-    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
+    ///     The label of the edges, ``""`` for the default one. If not given, all edges must have one label,
+    ///     and it is used.
     /// direction : {"out", "in"}
     ///     Along the edges or against them. In an undirected graph these are the same, and each edge is in
     ///     the rows of both ends.

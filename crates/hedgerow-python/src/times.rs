@@ -54,7 +54,7 @@ impl Unit {
         let micros = match self {
             Unit::Micros(micros) => number * micros,
             Unit::Parts { count, per_micro } if number * count % per_micro != 0 => {
-                return Err("has parts of a microsecond, and times are kept in microseconds");
+                return Err("has fractions of a microsecond, but times are stored in microseconds");
             }
             Unit::Parts { count, per_micro } => number * count / per_micro,
             Unit::Months(months) => days_of_month(number * months) * DAY,

@@ -195,7 +195,7 @@ fn read_time(name: &dyn Display, time: &Bound<'_, PyDateTime>) -> PyResult<Value
     // Times of pandas also have nanoseconds.
     let nanoseconds = time.getattr_opt("nanosecond")?;
     if nanoseconds.map(|n| n.is_truthy()).transpose()?.unwrap_or(false) {
-        let why = "has parts of a microsecond, and times are kept in microseconds";
+        let why = "has fractions of a microsecond, but times are stored in microseconds";
         return Err(DataError::new_err(format!("{name} {why}")));
     }
     let micros = || -> PyResult<i64> {

@@ -1,5 +1,5 @@
-//! Checks of every graph that kernels run on: [`Topology`](hedgerow_core::Topology) and [`WeightedTopology`]
-//! against plain sets. [`files`] has the checks of every file system.
+//! Checks of every graph type that kernels use: they compare [`Topology`](hedgerow_core::Topology) and
+//! [`WeightedTopology`] with plain sets. [`files`] has the checks of every file system.
 
 pub mod dynamic;
 pub mod files;
@@ -12,21 +12,21 @@ use hedgerow_core::{
     VertexId, WeightedTopology,
 };
 
-/// A graph in its plainest form.
+/// A graph in its simplest form.
 #[derive(Clone, Debug, Default)]
 pub struct PlainGraph {
     /// True if edges have a direction.
     pub directed: bool,
-    /// True if edges have weights; otherwise all weigh 1.
+    /// True if edges have weights; otherwise every weight is 1.
     pub weighted: bool,
-    /// True for live ids; all ids beyond are not live.
+    /// True for live ids. Ids beyond the end are not live.
     pub live: Vec<bool>,
-    /// The weights of edges. In an undirected graph the smaller end comes first.
+    /// The weights of edges, by source and destination. In an undirected graph the smaller endpoint is first.
     pub edges: BTreeMap<(u32, u32), f64>,
 }
 
 impl PlainGraph {
-    /// Returns the neighbours of every vertex in one direction, with weights, ascending.
+    /// Returns the neighbours of every vertex in one direction, with weights, in ascending order.
     fn lists(&self, direction: Direction) -> Vec<Vec<(u32, f64)>> {
         let mut lists = vec![BTreeMap::new(); self.live.len()];
         for (&(u, v), &weight) in &self.edges {
@@ -40,7 +40,7 @@ impl PlainGraph {
     }
 }
 
-/// Checks all answers of `g` for every id, and for some ids beyond.
+/// Checks all answers of `g` for every id, and for some ids beyond the end.
 ///
 /// # Panics
 /// If an answer differs from `expected`.
@@ -60,8 +60,8 @@ pub fn check<G: WeightedTopology + Resident>(g: &G, expected: &PlainGraph) {
     }
 }
 
-/// Like [`check`], but for a graph that may have to read its neighbours: checks all answers that come in
-/// runs.
+/// Does the same as [`check`] for a graph that may have to read its neighbours. Checks only answers that come
+/// in runs.
 ///
 /// # Panics
 /// If an answer differs from `expected`, or `g` cannot be read.
@@ -83,7 +83,7 @@ pub fn check_runs<G: WeightedTopology>(g: &G, expected: &PlainGraph) {
     }
 }
 
-/// Returns the end of the subgraphs to check: some beyond those with vertices.
+/// Returns the end of the subgraphs to check. It includes some subgraphs without vertices.
 fn end(expected: &PlainGraph) -> SubgraphId {
     SubgraphId((expected.live.len().div_ceil(SUBGRAPH_VERTICES) + 3) as u32)
 }

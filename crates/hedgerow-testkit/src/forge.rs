@@ -1,9 +1,9 @@
 //! Damage that passes every checksum.
 //!
-//! A [`Forge`] takes the files of a small sound store apart into fields, after the pages in `docs/format/`.
+//! A [`Forge`] splits the files of a small sound store into fields, according to the pages in `docs/format/`.
 //! It shares no code with the readers of these files. [`Forge::damage`] changes some fields, in several
-//! structures at once, to values that parsers trip over. Then it writes every checksum, hash and chain anew,
-//! bottom up. The result is a store that lies.
+//! structures at once, to values that are difficult for parsers. Then it writes every checksum, hash and
+//! chain again, from the lowest level up. The result is a store with false content and correct checksums.
 
 mod log;
 mod manifest;
@@ -19,12 +19,12 @@ use crate::sim_fs::SplitMix64;
 /// The files of a store by name.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// The structures that fields belong to.
+/// The structure that a field belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
     /// The header of any file.
     Header,
-    /// The preamble of a log segment: its place in the log.
+    /// The preamble of a log segment, with its place in the log.
     Preamble,
     /// The frame of a log record.
     Frame,
@@ -78,7 +78,7 @@ struct Field {
     part: Part,
 }
 
-/// A step of making the checksums right again, in a file.
+/// A step in a file that makes a checksum correct again.
 #[derive(Clone, Debug)]
 enum Step {
     /// Writes the 64-bit checksum of `prefix` and `range` to `at`.
@@ -91,31 +91,31 @@ enum Step {
     Copy { file: usize, from: usize, source: usize, at: usize },
 }
 
-/// A sound store taken apart.
+/// The fields of a sound store.
 #[derive(Clone, Debug)]
 pub struct Forge {
     names: Vec<String>,
     bytes: Vec<Vec<u8>>,
     fields: Vec<Field>,
     parts: BTreeMap<Part, Vec<usize>>,
-    /// Stretches that can take each other's place: records, blocks, directories, entries.
+    /// Byte ranges that can replace each other: records, blocks, directories, entries.
     units: Vec<(usize, Range<usize>)>,
     steps: Vec<Step>,
 }
 
-/// A store that lies, and its changes.
+/// A store with false content, and its changes.
 #[derive(Clone, Debug)]
 pub struct Forged {
     /// The files.
     pub files: Files,
-    /// The structures that were changed.
+    /// The structures with changes.
     pub parts: Vec<Part>,
     /// The changes, for messages.
     pub what: String,
 }
 
 impl Forge {
-    /// Takes `files` apart. Files of other kinds are kept unchanged.
+    /// Splits `files` into fields. Files of other kinds stay unchanged.
     pub fn new(files: &Files) -> Forge {
         let mut forge = Forge {
             names: files.keys().cloned().collect(),
@@ -148,12 +148,12 @@ impl Forge {
         self.parts.iter().map(|(part, fields)| (*part, fields.len())).collect()
     }
 
-    /// Returns the files with all checksums written anew.
+    /// Returns the files with all checksums written again.
     pub fn sealed(&self) -> Files {
         self.seal(self.bytes.clone())
     }
 
-    /// Makes `changes` changes, then makes every checksum right.
+    /// Makes `changes` changes, and then corrects every checksum.
     pub fn damage(&self, rng: &mut SplitMix64, changes: usize) -> Forged {
         let mut bytes = self.bytes.clone();
         let (mut parts, mut what) = (Vec::new(), String::new());
@@ -172,7 +172,7 @@ impl Forge {
         Forged { files: self.seal(bytes), parts, what }
     }
 
-    /// Sets numbers (file, offset, width, value), then makes every checksum right.
+    /// Sets numbers (file, offset, width, value), and then corrects every checksum.
     pub fn with(&self, changes: &[(&str, usize, usize, u64)]) -> Files {
         let mut bytes = self.bytes.clone();
         for &(name, at, width, value) in changes {
@@ -183,14 +183,14 @@ impl Forge {
         self.seal(bytes)
     }
 
-    /// Returns offset and width of the numbers of a structure in a file.
+    /// Returns the offset and width of each number of a structure in a file.
     pub fn places(&self, file: &str, part: Part) -> Vec<(usize, usize)> {
         let fields = self.fields.iter().filter(|f| self.names[f.file] == file && f.part == part);
         fields.map(|f| (f.at, f.width)).collect()
     }
 
     fn pick(&self, rng: &mut SplitMix64) -> Field {
-        // Structures first, so that long lists do not drown short headers.
+        // The draw selects a structure first, so that long lists do not hide short headers.
         let structures: Vec<&Vec<usize>> = self.parts.values().collect();
         let fields = structures[rng.below(structures.len() as u64) as usize];
         self.fields[fields[rng.below(fields.len() as u64) as usize]]
@@ -212,7 +212,8 @@ impl Forge {
         (field.part, said(&new))
     }
 
-    /// Gives a new value to all fields that have the value of a drawn field: the same lie in all places.
+    /// Gives one new value to all fields with the value of a drawn field. The false value is then the same in
+    /// all places.
     fn rename(&self, bytes: &mut [Vec<u8>], rng: &mut SplitMix64) -> (Part, String) {
         let field = self.pick(rng);
         let old = read(&bytes[field.file], field.at, field.width.min(8));
@@ -247,7 +248,7 @@ impl Forge {
         (part.unwrap_or(Part::Frame), format!("{} {b:?} over {a:?}", self.names[file]))
     }
 
-    /// Draws a value that parsers trip over.
+    /// Draws a value that is difficult for parsers.
     fn value(&self, rng: &mut SplitMix64, field: Field, old: u64) -> u64 {
         let bits = field.width.min(8) as u32 * 8;
         let max = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
@@ -306,7 +307,7 @@ impl Forge {
         }
     }
 
-    /// Adds fields of these widths one after another. Returns their end.
+    /// Adds fields of these widths, one after another. Returns their end.
     fn run(&mut self, file: usize, mut at: usize, widths: &[usize], part: Part) -> usize {
         for &width in widths {
             self.field(file, at, width, part);
@@ -329,7 +330,7 @@ impl Forge {
     }
 }
 
-/// Returns the number at `at`. Bytes beyond the end are zeros.
+/// Returns the number at `at`. Bytes beyond the end count as zeros.
 fn read(bytes: &[u8], at: usize, width: usize) -> u64 {
     let mut value = [0; 8];
     for (i, byte) in value.iter_mut().take(width).enumerate() {

@@ -1,57 +1,57 @@
-//! Histories of transactions, judged by their timestamps.
+//! Histories of transactions, checked by their timestamps.
 //!
-//! For each committed transaction, clients record its reads and writes, its place in the order of commits
-//! (and the snapshot that it read), and two moments of a common clock. So the order of versions is known, and
-//! a check is a replay: O(n log n) in the transactions, and O(elements read). It needs no search for cycles,
-//! and misses nothing.
+//! For each committed transaction, clients record its reads and writes and its place in the order of commits.
+//! They also record the snapshot that it read, and two moments of a common clock. The order of versions is
+//! therefore known, and a check is a replay: O(n log n) in the transactions, and O(elements read). It needs
+//! no search for cycles, and misses no violation.
 //!
-//! Under [`Level::Serializable`] the order of the timestamps is a serial order that respects real time, or
-//! the check fails. Under [`Level::Snapshot`] it checks the axioms of strong snapshot isolation (Berenson et
-//! al. 1995; Daudjee and Salem 2006) one by one.
+//! Under [`Level::Serializable`] the order of the timestamps must be a serial order that respects real time.
+//! Under [`Level::Snapshot`] the check covers the axioms of strong snapshot isolation (Berenson et al. 1995;
+//! Daudjee and Salem 2006) one by one.
 
 use std::collections::HashMap;
 use std::fmt;
 
-/// A set that transactions add to and remove from: a neighbour list, or a list kept as a property.
+/// A set that transactions change: a neighbour list, or a list stored as a property.
 pub type Item = u32;
 
-/// An element of an item. None is added twice in a history.
+/// An element of an item. No element is added twice in a history.
 pub type Element = u32;
 
 /// A step of a transaction, in the order of its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The transaction read an item and found these elements, ascending.
+    /// The transaction read an item and found these elements, in ascending order.
     Read(Item, Vec<Element>),
     /// The transaction added an element.
     Add(Item, Element),
-    /// The transaction removed an element that it had found.
+    /// The transaction removed an element that it found before.
     Remove(Item, Element),
 }
 
-/// A transaction that committed.
+/// A committed transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Txn {
-    /// The moment before it began.
+    /// A moment before the transaction began.
     pub began: u64,
-    /// The moment after its commit returned.
+    /// A moment after its commit returned.
     pub ended: u64,
     /// The timestamp of the snapshot that it read; used under [`Level::Snapshot`].
     pub start: u64,
-    /// The commit timestamp. If the transaction changed nothing, a timestamp at which its reads were true.
+    /// The commit timestamp. If the transaction changed nothing, a timestamp at which its reads were correct.
     pub ts: u64,
-    /// The steps.
+    /// The steps of the transaction.
     pub events: Vec<Event>,
 }
 
 impl Txn {
-    /// True if it changes something in the end.
+    /// True if the transaction changes something in the end.
     pub fn writes(&self) -> bool {
         self.events.iter().any(|event| self.changes(event))
     }
 
-    /// True if an event changes something in the end: not a read, not an addition that is removed again, and
-    /// not that removal.
+    /// True if an event changes something in the end. Reads do not. Neither does an addition that the
+    /// transaction removes again, nor that removal.
     fn changes(&self, event: &Event) -> bool {
         match *event {
             Event::Read(..) => false,
@@ -73,35 +73,35 @@ pub enum Level {
 /// A fault of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
-    /// A read did not find the elements at its place in the order.
+    /// A read did not find the elements of its place in the order.
     Read {
         /// The reader.
         txn: Txn,
         /// The item.
         item: Item,
-        /// The elements that it should have found.
+        /// The elements that the read should have found.
         expected: Vec<Element>,
     },
-    /// A transaction does not come after, or does not see, a transaction that had ended before it began.
+    /// A transaction is not after, or does not see, a transaction that ended before it began.
     RealTime {
         /// The later transaction.
         txn: Txn,
-        /// The timestamp of the one that it misses.
+        /// The timestamp of the missed transaction.
         missed: u64,
     },
-    /// Two transactions that changed something have one timestamp. Or a transaction that changed something
-    /// has a timestamp that is not after its snapshot.
+    /// Two transactions that changed something have the same timestamp. Or a transaction that changed
+    /// something has a timestamp that is not after its snapshot.
     Timestamp {
-        /// The second.
+        /// The second transaction.
         txn: Txn,
     },
-    /// Two overlapping transactions that wrote one item both committed.
+    /// Two overlapping transactions that wrote the same item both committed.
     LostUpdate {
-        /// The second.
+        /// The second transaction.
         txn: Txn,
         /// The item.
         item: Item,
-        /// The timestamp of the first.
+        /// The timestamp of the first transaction.
         other: u64,
     },
 }
@@ -145,7 +145,7 @@ impl State {
         }
     }
 
-    /// Checks that every read of `txn` found this state, with the earlier writes of the transaction itself.
+    /// Checks that every read of `txn` found this state, plus the earlier writes of the same transaction.
     fn explains(&self, txn: &Txn) -> Result<(), Violation> {
         for (at, event) in txn.events.iter().enumerate() {
             let Event::Read(item, found) = event else { continue };
@@ -181,8 +181,8 @@ fn overlay(elements: &mut Vec<Element>, event: &Event, element: Element) {
     }
 }
 
-/// Checks a history. `whole` is true for an item of which any two writes conflict, such as a property, and
-/// false if only writes of one element do, such as in a list of edges.
+/// Checks a history. `whole` is true for an item in which any two writes conflict, such as a property. It is
+/// false if only writes of one element conflict, such as in a list of edges.
 ///
 /// # Errors
 /// The first violation found.
@@ -203,7 +203,7 @@ pub fn check(level: Level, history: &[Txn], whole: impl Fn(Item) -> bool) -> Res
     }
 }
 
-/// Checks that each transaction comes after those that ended before it began, or sees them.
+/// Checks that each transaction is after, or sees, all transactions that ended before it began.
 fn real_time(level: Level, history: &[Txn]) -> Result<(), Violation> {
     let mut ended: Vec<(u64, u64)> = history.iter().map(|txn| (txn.ended, txn.ts)).collect();
     ended.sort_unstable();
@@ -223,8 +223,8 @@ fn real_time(level: Level, history: &[Txn]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Replays the writers in their order; each must read the state that those before it left. Transactions that
-/// only read come after the writer of their timestamp.
+/// Replays the writers in their order. Each writer must read the state that the earlier writers made. A
+/// read-only transaction follows the writer with the same timestamp.
 fn serial(order: &[&Txn], history: &[Txn]) -> Result<(), Violation> {
     let mut readers: Vec<&Txn> = history.iter().filter(|txn| !txn.writes()).collect();
     readers.sort_unstable_by_key(|txn| txn.ts);
@@ -239,7 +239,7 @@ fn serial(order: &[&Txn], history: &[Txn]) -> Result<(), Violation> {
     readers.try_for_each(|reader| state.explains(reader))
 }
 
-/// Checks that each transaction reads the commits up to its snapshot.
+/// Checks that each transaction reads exactly the commits up to its snapshot.
 fn snapshots(order: &[&Txn], history: &[Txn]) -> Result<(), Violation> {
     let mut readers: Vec<&Txn> = history.iter().collect();
     readers.sort_unstable_by_key(|txn| txn.start);

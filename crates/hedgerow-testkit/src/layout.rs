@@ -1,11 +1,11 @@
-//! The layout of a segment of format 5, after `docs/format/segment.md`. It shares no code with the readers of
-//! segments.
+//! The layout of a segment of format 5, according to `docs/format/segment.md`. It shares no code with the
+//! readers of segments.
 //!
-//! Only for sound files: it verifies nothing, and returns `None` for a file that does not fit the page.
+//! It is only for sound files. It verifies nothing, and returns `None` for a file that does not fit the page.
 
 use std::ops::Range;
 
-/// The longest payload of a block. A longer record fills blocks of its own.
+/// The maximum payload of a block. A longer record fills several blocks alone.
 const MOST_PAYLOAD: usize = 65_520;
 const BLOCK_HEAD: usize = 4;
 const CHECKSUM: usize = 8;
@@ -14,7 +14,7 @@ const FOOTER: usize = 128;
 const TOP_ENTRY: usize = 48;
 const PAGE_SUBGRAPHS: u32 = 64;
 
-/// A segment of format 5. All ranges are of bytes in the file.
+/// A segment of format 5. All ranges are byte ranges in the file.
 #[derive(Clone, Debug)]
 pub struct SegmentLayout {
     /// All blocks, in order.
@@ -38,7 +38,7 @@ pub struct SegmentLayout {
 pub struct KeyHead {
     /// The bytes, with the checksum.
     pub bytes: Range<usize>,
-    /// The number of its masks.
+    /// The number of masks in the head.
     pub masks: usize,
 }
 
@@ -59,13 +59,13 @@ impl Block {
 /// The images of up to 64 subgraphs in one label.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Its entry of the top index.
+    /// The entry of the page in the top index.
     pub entry: Range<usize>,
-    /// Its directory, without checksum.
+    /// The directory of the page, without its checksum.
     pub directory: Range<usize>,
-    /// Its blocks, by number.
+    /// The blocks of the page, by number.
     pub blocks: Range<usize>,
-    /// The images in its directory.
+    /// The images in the directory of the page.
     pub images: Vec<Image>,
 }
 
@@ -76,15 +76,16 @@ pub struct Image {
     pub label: u16,
     /// The subgraph.
     pub subgraph: u32,
-    /// Its entry of the directory.
+    /// The entry of the image in the directory.
     pub entry: Range<usize>,
-    /// The record of its neighbors, or its head.
+    /// The record of the image's neighbors, or the head of that record.
     pub topology: Range<usize>,
-    /// The payloads of the pieces that follow a head.
+    /// The payloads of the pieces after a head.
     pub pieces: Vec<Range<usize>>,
-    /// The record of its keys. Empty without one; several stretches if it is longer than a block.
+    /// The record of the image's keys. It is empty if there are none, and has several ranges if it is longer
+    /// than a block.
     pub keys: Vec<Range<usize>>,
-    /// The record of its properties, in the same form.
+    /// The record of the image's properties, in the same form.
     pub columns: Vec<Range<usize>>,
 }
 
@@ -97,7 +98,7 @@ impl Image {
 }
 
 impl SegmentLayout {
-    /// Takes a sound file apart.
+    /// Splits a sound file into its structures.
     pub fn of(bytes: &[u8]) -> Option<SegmentLayout> {
         let footer = bytes.len().checked_sub(FOOTER).filter(|&at| at >= HEADER)?;
         if bytes.get(footer + 120..)? != b"HGSEGMT5" {
@@ -124,7 +125,7 @@ impl SegmentLayout {
         (layout.blocks.last().map_or(HEADER, |block| block.bytes.end) == directories).then_some(layout)
     }
 
-    /// True if the byte at `at` is in a block of a record of `image`: then damage there loses the image.
+    /// True if the byte at `at` is in a block of a record of `image`. Damage in such a block loses the image.
     pub fn is_in_blocks_of(&self, image: &Image, at: usize) -> bool {
         let block = self.blocks.iter().find(|block| block.bytes.contains(&at));
         block.is_some_and(|block| {
@@ -172,14 +173,14 @@ impl SegmentLayout {
     }
 }
 
-/// Returns the number of `width` bytes at `at`.
+/// Returns the number in `width` bytes at `at`.
 fn number(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
     let mut raw = [0; 8];
     raw.get_mut(..width)?.copy_from_slice(bytes.get(at..at.checked_add(width)?)?);
     Some(u64::from_le_bytes(raw))
 }
 
-/// The rest of the entries of a directory.
+/// The remaining entries of a directory.
 struct Entries<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -187,8 +188,8 @@ struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// Takes the next entry. Returns its range, the lengths of record, keys and columns, and the number of
-    /// pieces.
+    /// Takes the next entry. Returns its range, the lengths of its record, keys and columns, and its number
+    /// of pieces.
     fn next(&mut self) -> Option<(Range<usize>, [u64; 4])> {
         let begin = self.at;
         self.at += 22;
@@ -205,7 +206,7 @@ impl Entries<'_> {
     }
 }
 
-/// Places the records of a page in its blocks: all neighbors, then all keys, then all properties.
+/// Finds the records of a page in its blocks: first all neighbors, then all keys, then all properties.
 fn place(blocks: &[Block], mut entries: Entries<'_>, label: u16, page: u32, mask: u64) -> Option<Vec<Image>> {
     let mut cursor = Cursor { blocks, block: 0, offset: 0 };
     let (mut images, mut lengths) = (Vec::new(), Vec::new());
@@ -242,8 +243,8 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// Takes the next record, of `length` bytes. It has no stretch if that is 0, else one, or several over
-    /// several blocks.
+    /// Takes the next record, of `length` bytes. The result has no range for length 0, and several ranges for
+    /// a record in several blocks.
     fn take(&mut self, length: u64) -> Option<Vec<Range<usize>>> {
         let (mut rest, mut all) = (usize::try_from(length).ok()?, Vec::new());
         while rest > 0 {

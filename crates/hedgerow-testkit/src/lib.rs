@@ -1,5 +1,5 @@
-//! The parts that Hedgerow's tests share: a file system that crashes on demand, a model graph, checks for
-//! graphs that kernels run on, and seeds.
+//! The shared parts of Hedgerow's tests: a file system that crashes on demand, a model graph, checks for
+//! graphs that kernels use, and seeds.
 #![forbid(unsafe_code)]
 
 pub mod conformance;

@@ -1,8 +1,8 @@
 //! A plain graph in memory with the semantics of the store, and seeded transactions for both.
 //!
-//! It shares no code with the engine: ordered sets and maps, every operation in a few lines. A test applies
-//! the same operations to a [`Model`] and to a store, and compares. A clone per commit gives the states that
-//! old snapshots, and stores after a crash, must equal.
+//! It shares no code with the engine. It uses ordered sets and maps, with a few lines for each operation. A
+//! test applies the same operations to a [`Model`] and to a store, and compares them. A clone per commit
+//! gives the expected states of old snapshots and of stores after a crash.
 
 mod generate;
 mod items;
@@ -26,7 +26,7 @@ pub struct ModelConfig {
     pub weighted: bool,
     /// The type of keys.
     pub keys: KeyKind,
-    /// True if there are labels and properties.
+    /// True if the graph has labels and properties.
     pub rich: bool,
 }
 
@@ -48,10 +48,10 @@ impl ModelConfig {
     }
 }
 
-/// The neighbours of a vertex with their weights, ascending.
+/// The neighbours of a vertex with their weights, in ascending order.
 pub type NeighborList = Vec<(VertexKey, f64)>;
 
-/// A graph. Two are equal if vertices, edges and weights are equal, weights bit by bit.
+/// A graph. Two graphs are equal if their vertices, edges and weights are equal; weights compare bit by bit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
     directed: bool,
@@ -77,9 +77,9 @@ impl Model {
         if self.directed || src <= dst { (src.clone(), dst.clone()) } else { (dst.clone(), src.clone()) }
     }
 
-    /// Applies one operation, and creates endpoints. Returns the result of the store's method: true if a
-    /// vertex or edge was new, or existed before its removal. Always true for [`ModelOp::PutEdge`] and
-    /// [`ModelOp::Bulk`].
+    /// Applies one operation, and creates missing endpoints. Returns the result of the store's method: true
+    /// if a vertex or edge was new, or existed before its removal. The result is always true for
+    /// [`ModelOp::PutEdge`] and [`ModelOp::Bulk`].
     pub fn apply(&mut self, op: &ModelOp) -> bool {
         match op {
             ModelOp::InsertVertex(v) => self.vertices.insert(v.clone()),
@@ -116,7 +116,7 @@ impl Model {
         true
     }
 
-    /// True if `op` needs only vertices that exist.
+    /// True if the vertices that `op` needs exist.
     pub fn has_endpoints(&self, op: &ModelOp) -> bool {
         match op {
             ModelOp::PutEdge(src, dst, _) | ModelOp::InsertEdge(src, dst, _) => {
@@ -138,7 +138,7 @@ impl Model {
         self.edges.insert(self.item(src, dst), weight.to_bits());
     }
 
-    /// Removes the properties of an edge, because a plain write replaces the edge whole.
+    /// Removes the properties of an edge, because a plain write replaces the whole edge.
     fn forget_props(&mut self, src: &VertexKey, dst: &VertexKey) {
         let (src, dst) = self.item(src, dst);
         self.rich.items.remove(&ItemKey { label: "", src, dst, rank: 0 });
@@ -179,18 +179,18 @@ impl Model {
         self.edges.get(&self.item(src, dst)).map(|bits| f64::from_bits(*bits))
     }
 
-    /// Returns the vertices, ascending.
+    /// Returns the vertices, in ascending order.
     pub fn vertices(&self) -> impl Iterator<Item = &VertexKey> {
         self.vertices.iter()
     }
 
-    /// Returns the edges with their weights, ascending.
+    /// Returns the edges with their weights, in ascending order.
     pub fn edges(&self) -> impl Iterator<Item = (&VertexKey, &VertexKey, f64)> {
         self.edges.iter().map(|((src, dst), bits)| (src, dst, f64::from_bits(*bits)))
     }
 
-    /// Returns outgoing and incoming neighbours of a vertex; in an undirected graph the same list twice.
-    /// `None` without such a vertex. O(edges).
+    /// Returns the outgoing and incoming neighbours of a vertex; in an undirected graph, the same list twice.
+    /// Returns `None` if the vertex does not exist. O(edges).
     pub fn neighbors(&self, key: &VertexKey) -> Option<[NeighborList; 2]> {
         if !self.vertices.contains(key) {
             return None;
@@ -227,8 +227,8 @@ impl Model {
         all
     }
 
-    /// Returns both lists of a vertex, sorted. `out` has the other ends of edges that begin there, `into`
-    /// those of edges that end there.
+    /// Returns both lists of a vertex, sorted. `out` contains the endpoints of outgoing edges, `into` the
+    /// endpoints of incoming edges.
     fn both_lists(
         &self,
         key: &VertexKey,
@@ -245,7 +245,7 @@ impl Model {
         [out, into]
     }
 
-    /// Describes in few words the differences between this graph and `found`.
+    /// Describes the differences between this graph and `found` in a few words.
     pub fn difference(&self, found: &Model) -> String {
         let missing = self.vertices.difference(&found.vertices).take(3);
         let extra = found.vertices.difference(&self.vertices).take(3);

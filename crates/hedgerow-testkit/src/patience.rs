@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 /// The time after which a test concludes that an event does not come. On an idle machine the events of tests
-/// come within a second. Beside programs that take every processor a thread may lose its own for a second,
-/// again and again. The margin is a hundredfold, and only a failing test waits that long.
+/// come within a second. If other programs use every processor, a thread may lose its processor for a second,
+/// repeatedly. The margin is a factor of one hundred, and only a failing test waits this long.
 pub const FOR_EVER: Duration = Duration::from_secs(180);
 
-/// Waits until `reached` returns true, and calls it every millisecond.
+/// Calls `reached` every millisecond until it returns true.
 ///
 /// # Panics
 /// After [`FOR_EVER`].

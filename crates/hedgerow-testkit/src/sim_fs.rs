@@ -1,13 +1,13 @@
 //! A file system in memory that crashes on demand.
 //!
 //! [`SimFs`] keeps, for each file and for the directory, the durable content and the later changes. A *crash
-//! clone* ([`SimFs::crash_clone`]) is an independent file system as the disk might look after a crash at this
-//! moment. Some of the unsynced changes are lost, torn or garbled, according to a [`Damage`] mode and a seed.
-//! An observer sees every operation before, inside and after it takes effect, and can take clones there.
-//! Faults make chosen operations fail.
+//! clone* ([`SimFs::crash_clone`]) is an independent file system with the possible content of the disk after
+//! a crash at this moment. It has lost, torn or garbled some of the unsynced changes, according to a
+//! [`Damage`] mode and a seed. An observer sees every operation before, inside and after its effect, and can
+//! take clones there. Faults make selected operations fail.
 //!
-//! The model is stricter than most disks: a synced file whose directory entry was not synced is gone, and
-//! unsynced changes survive in any combination and order of sectors. It grants only the assumptions of the
+//! The model is stricter than most disks. A synced file without a synced directory entry is gone. Unsynced
+//! changes survive in any combination and order of sectors. The model grants only the assumptions of the
 //! durability contract: synced data stays, a rename happens wholly or not at all, and a torn write damages no
 //! other byte.
 //!
@@ -42,10 +42,10 @@ use fault::Faults;
 use state::State;
 
 /// A function that runs at each phase of each operation. It may take crash clones, read counters and plan
-/// faults. It must not set an observer, and not use the file system itself.
+/// faults. It must not set an observer, and must not use the file system itself.
 pub type Observer = Box<dyn FnMut(&OpEvent, &SimFs) + Send>;
 
-/// A crashable file system in memory; cloning gives another handle of the same one.
+/// A file system in memory that can crash. A clone is another handle of the same file system.
 #[derive(Clone)]
 pub struct SimFs {
     shared: Arc<Shared>,
@@ -71,7 +71,7 @@ impl SimFs {
         SimFs::with_state(State::default())
     }
 
-    /// Makes a directory with these files, all durable.
+    /// Makes a directory with these files; all of them are durable.
     pub fn from_files(files: &BTreeMap<String, Vec<u8>>) -> SimFs {
         let fs = SimFs::new();
         for (name, bytes) in files {
@@ -96,21 +96,21 @@ impl SimFs {
         Arc::new(self.clone())
     }
 
-    /// Returns an independent file system as the disk may look after a crash now. All its content is durable.
-    /// It has no locks, faults or observer, and counts its operations from 0. O(files + unsynced changes);
-    /// content is shared until written.
+    /// Returns an independent file system with the possible content of the disk after a crash now. All its
+    /// content is durable. It has no locks, faults or observer, and counts its operations from 0. O(files +
+    /// unsynced changes); both share the content until a write.
     pub fn crash_clone(&self, damage: Damage, seed: u64) -> SimFs {
         SimFs::with_state(crash::crash(&self.shared.state.lock(), damage, seed))
     }
 
-    /// Calls `observer` at every phase of every operation from now on; `None` ends that.
+    /// Calls `observer` at every phase of every later operation; `None` removes the observer.
     pub fn set_observer(&self, observer: Option<Observer>) {
         self.shared.observed.store(observer.is_some(), Ordering::Release);
         *self.shared.observer.lock() = observer;
     }
 
     /// Returns the operations that change or sync while `work` runs, with their sites, in the order of their
-    /// beginnings. Replaces the observer.
+    /// starts. Replaces the observer.
     pub fn operations_of(&self, work: impl FnOnce()) -> Vec<(OpIndex, Arc<str>)> {
         let found = Arc::new(Mutex::new(Vec::new()));
         let to = found.clone();
@@ -124,27 +124,28 @@ impl SimFs {
         std::mem::take(&mut found.lock())
     }
 
-    /// Makes an operation fail. Several faults may be planned.
+    /// Plans the failure of an operation. Several faults may be planned.
     pub fn plan_fault(&self, fault: Fault) {
         self.shared.faults.lock().plan(fault);
     }
 
-    /// Forgets all planned faults.
+    /// Removes all planned faults.
     pub fn clear_faults(&self) {
         self.shared.faults.lock().clear();
     }
 
-    /// Makes reads and writes transfer a random part of what they could, at least one byte; `None` ends that.
+    /// Makes reads and writes transfer a random part of the possible bytes, at least one byte. `None` ends
+    /// this.
     pub fn set_short_transfers(&self, seed: Option<u64>) {
         self.shared.faults.lock().short = seed.map(SplitMix64::new);
     }
 
-    /// Limits the lengths of all files together. A write beyond the limit fails with `ENOSPC`.
+    /// Limits the total length of all files. A write beyond the limit fails with `ENOSPC`.
     pub fn set_quota(&self, bytes: Option<u64>) {
         self.shared.faults.lock().quota = bytes;
     }
 
-    /// Returns the lengths of all files together, as the quota counts them.
+    /// Returns the total length of all files, as the quota counts it.
     pub fn used_bytes(&self) -> u64 {
         self.shared.state.lock().used_bytes()
     }
@@ -155,7 +156,7 @@ impl SimFs {
     }
 
     /// Makes files refuse, if `refuse` is true, to [take blocks](hedgerow_io::VfsFile::takes_blocks) and to
-    /// [read past the cache](hedgerow_io::VfsFile::reads_past_cache), like some file systems.
+    /// [read past the cache](hedgerow_io::VfsFile::reads_past_cache), as some file systems do.
     pub fn refuse_blocks(&self, refuse: bool) {
         self.shared.faults.lock().refuse_blocks = refuse;
     }
@@ -165,55 +166,55 @@ impl SimFs {
         self.shared.faults.lock().ignore_sync_dir = ignore;
     }
 
-    /// Makes a failed sync of a file keep its unsynced changes for a later one, if `keep` is true. Off at
-    /// first, as on Linux: the changes can still be read, later syncs succeed, and yet they never reach the
-    /// disk.
+    /// Makes a failed sync of a file keep its unsynced changes for a later sync, if `keep` is true. It is off
+    /// at first, as on Linux. There, programs can still read the changes and later syncs succeed, but the
+    /// changes never reach the disk.
     pub fn keep_changes_of_failed_sync(&self, keep: bool) {
         self.shared.faults.lock().keep_changes_of_failed_sync = keep;
     }
 
-    /// Returns the number of operations so far that change or sync.
+    /// Returns the number of operations until now that change or sync.
     pub fn op_count(&self) -> u64 {
         self.shared.faults.lock().ops
     }
 
-    /// Returns the number of operations so far that read.
+    /// Returns the number of operations until now that read.
     pub fn read_count(&self) -> u64 {
         self.shared.faults.lock().reads
     }
 
-    /// Returns how often each site (operation and kind of file) was reached.
+    /// Returns the number of operations at each site (operation and kind of file).
     pub fn sites(&self) -> BTreeMap<Arc<str>, u64> {
         self.shared.faults.lock().sites.clone()
     }
 
-    /// Returns all files with their content, as a running program sees them.
+    /// Returns all files with the content that a running program sees.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let state = self.shared.state.lock();
         state.names.iter().map(|(name, &id)| (name.clone(), state.inode(id).now.to_vec())).collect()
     }
 
-    /// Returns the content of a file, as a running program sees it.
+    /// Returns the content of a file that a running program sees.
     pub fn file(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.shared.state.lock();
         state.names.get(name).map(|&id| state.inode(id).now.to_vec())
     }
 
-    /// Sets a file's content, durably and without any operation. Open handles of a file of that name keep the
-    /// old content; see [`overwrite`](SimFs::overwrite).
+    /// Sets the durable content of a file without any operation. Open handles of a file with this name keep
+    /// the old content; see [`overwrite`](SimFs::overwrite).
     pub fn put(&self, name: &str, bytes: &[u8]) {
         let mut content = Content::default();
         content.write(0, bytes);
         self.shared.state.lock().put(name, content);
     }
 
-    /// Removes a file, durably and without any operation. False if it did not exist.
+    /// Removes a file durably without any operation. Returns false if the file did not exist.
     pub fn remove(&self, name: &str) -> bool {
         self.shared.state.lock().remove(name)
     }
 
-    /// Flips the bits of `mask` in one byte of a file, in memory and on disk alike. False if that byte does
-    /// not exist.
+    /// Flips the bits of `mask` in one byte of a file, both in memory and on disk. Returns false if this byte
+    /// does not exist.
     pub fn corrupt(&self, name: &str, offset: u64, mask: u8) -> bool {
         self.damage(name, |content| {
             let mut byte = [0];
@@ -224,7 +225,7 @@ impl SimFs {
         })
     }
 
-    /// Cuts or extends a file, in memory and on disk alike. False if it does not exist.
+    /// Cuts or extends a file, both in memory and on disk. Returns false if the file does not exist.
     pub fn truncate(&self, name: &str, len: u64) -> bool {
         self.damage(name, |content| {
             content.set_len(len);
@@ -232,8 +233,8 @@ impl SimFs {
         })
     }
 
-    /// Replaces the content of a file, in memory and on disk alike, also for open handles. False if it does
-    /// not exist.
+    /// Replaces the content of a file, both in memory and on disk, also for open handles. Returns false if
+    /// the file does not exist.
     pub fn overwrite(&self, name: &str, bytes: &[u8]) -> bool {
         self.damage(name, |content| {
             content.set_len(0);
@@ -258,7 +259,8 @@ impl SimFs {
         }
     }
 
-    /// Runs one operation that changes or syncs: numbered, observed, possibly failed.
+    /// Runs one operation that changes or syncs. Numbers it, notifies the observer, and makes it fail if a
+    /// fault is planned.
     fn operation<T>(
         &self,
         op: &str,

@@ -34,7 +34,7 @@ pub(crate) fn decode([kind, flags, reserved_a, reserved_b]: [u8; 4]) -> Option<G
 mod tests {
     use super::*;
 
-    /// Stores hold these bytes, so they must not change.
+    /// The files of existing stores have these bytes, so they must not change.
     #[test]
     fn each_configuration_has_the_bytes_that_files_have_always_had() {
         for (kind, keys) in [KeyKind::Dense, KeyKind::U64, KeyKind::Str].into_iter().enumerate() {

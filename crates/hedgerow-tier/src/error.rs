@@ -21,7 +21,9 @@ pub enum TierError {
         entries: Vec<String>,
     },
     /// The manifest has an unknown section that a reader must understand.
-    #[error("{file} needs a feature that this version does not know (section {tag}, version {version})")]
+    #[error(
+        "{file} needs a feature that this version does not know (section {tag}, version {version} of the section)"
+    )]
     UnknownSection {
         /// The manifest.
         file: String,
@@ -31,7 +33,7 @@ pub enum TierError {
         version: u16,
     },
     /// A manifest with this number or a higher one exists already.
-    #[error("{file} is not the next manifest: there is {found}")]
+    #[error("{file} is not the next manifest: the directory already has {found}")]
     ManifestNotNext {
         /// The manifest that was to be written.
         file: String,

@@ -319,7 +319,7 @@ mod tests {
         }
     }
 
-    /// It ends, wherever the panic happens, and the caller learns of it.
+    /// A panic on any thread ends the phase and reaches the caller.
     #[test]
     fn a_panic_on_any_thread_is_one_of_the_caller() {
         let bad = [0, 7, 19];
@@ -339,7 +339,7 @@ mod tests {
         }
     }
 
-    /// What is prepared in part must not be applied.
+    /// The caller must not apply changes that are only partly prepared.
     #[test]
     fn the_caller_goes_no_further_after_a_panic_of_a_follower() {
         let caller = std::thread::current().id();

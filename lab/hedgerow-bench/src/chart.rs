@@ -1,5 +1,5 @@
-//! The command `chart`: one drawing of figures that suites wrote as JSON lines, with a footer that says how
-//! they were measured.
+//! The command `chart`: draws figures that suites wrote as JSON lines. Its footer states the origin of the
+//! figures.
 
 mod panels;
 mod words;
@@ -14,7 +14,7 @@ use crate::suite::make_folder_of;
 use hedgerow_report::failure::{Context, Failure, Result};
 use hedgerow_report::sheet::Sheet;
 
-/// What is drawn, and where it goes.
+/// The figures to draw, and the file of the chart.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct ChartOptions {
     /// Files of JSON lines, each of one suite or more
@@ -29,15 +29,15 @@ pub(crate) struct ChartOptions {
     /// The heading [default: the suites and the graphs]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// The commit that was measured, where the files have another name of it
+    /// The measured commit, if the files have another name of it
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
-    /// Where the SVG goes
+    /// The SVG file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
 
-/// Reads the files, draws what the options choose of them, and writes the chart.
+/// Reads the files, draws the figures that the options choose, and writes the chart.
 pub(crate) fn run(options: &ChartOptions) -> Result<()> {
     let mut figures = Figures::default();
     for file in &options.from {
@@ -133,7 +133,7 @@ fn foot<'a>(origins: impl Iterator<Item = Option<&'a Origin>>, commit: Option<&s
     distinct(all.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 
-/// Returns texts, each once, in their order.
+/// Returns the distinct texts, in the order of their first occurrence.
 fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut kept: Vec<&str> = Vec::new();
     for text in texts {

@@ -34,22 +34,24 @@ enum Command {
     Update(SuiteOptions),
     /// Point reads, scans and two-hop reads against a CSR; opening snapshots and views; one hub
     Ops(SuiteOptions),
-    /// A reader beside a writer, each against itself alone
+    /// A reader concurrent with a writer, each compared with its run alone
     Mixed(MixedArgs),
-    /// PageRank on fresh snapshots beside a steady stream of durable events, against a CSR of that moment
+    /// PageRank on fresh snapshots during a steady stream of durable events, compared with a CSR of the same
+    /// moment
     Stream(StreamOptions),
-    /// Durable commits by 1, 8 and 64 clients, in each durability mode, and beside a checkpoint
+    /// Durable commits by 1, 8 and 64 clients, in each durability mode, and during a checkpoint
     Commit(SuiteOptions),
     /// Opening a store from a checkpoint and from the log
     Recovery(SuiteOptions),
-    /// A store within a half and a quarter of the memory that its graph takes, against itself without a limit
+    /// A store with a memory limit of a half and a quarter of its graph, compared with a store without a
+    /// limit
     Disk(SuiteOptions),
-    /// Answers that are kept while the graph changes, beside those from scratch
+    /// Maintained answers while the graph changes, compared with answers from scratch
     Maintained(SuiteOptions),
     /// LinkBench: requests to a social graph, by one client and by two
     Linkbench(LinkBenchOptions),
-    /// Tables and figures of papers on dynamic graphs, run again over all engines, beside what the papers
-    /// published
+    /// Tables and figures of papers on dynamic graphs, run again over all engines, next to the published
+    /// figures
     Paper(PaperOptions),
     /// Reads of a file: 4 KiB at random, one by one and by a pool of threads, and 1 MiB in order
     Reads(ReadsOptions),
@@ -62,7 +64,7 @@ enum Command {
     VertexMemory(VertexMemoryOptions),
     /// Turn JSON lines of suites into one HTML page
     Report(ReportArgs),
-    /// Draw JSON lines of suites as one SVG with bars, which says how they were measured
+    /// Draw JSON lines of suites as one SVG with bars, with the origin of the figures
     Chart(ChartOptions),
 }
 
@@ -70,7 +72,7 @@ enum Command {
 struct MixedArgs {
     #[command(flatten)]
     suite: SuiteOptions,
-    /// Instead: two writers beside so many threads that open, read and drop snapshots
+    /// Run two writers and N threads that open, read and drop snapshots instead
     #[arg(long, value_name = "N")]
     readers: Option<usize>,
 }
@@ -79,7 +81,7 @@ struct MixedArgs {
 struct VerticesArgs {
     #[command(flatten)]
     suite: SuiteOptions,
-    /// Vertices without edges, of which the memory is measured
+    /// Vertices without edges, for the measurement of memory
     #[arg(long, default_value_t = 1_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     vertices: u64,
 }
@@ -89,13 +91,12 @@ struct ReportArgs {
     /// Files of JSON lines
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Where the page goes
+    /// The HTML page to write
     #[arg(long, default_value = "target/bench/report.html", value_name = "FILE")]
     out: PathBuf,
 }
 
-/// Does what the arguments of the program ask for, with these engines beside those of the project in the
-/// suites that take others.
+/// Runs the command of the program's arguments. The suites that accept other engines measure the rivals too.
 pub fn run(rivals: &[Rival]) -> ExitCode {
     match Cli::parse().command {
         Command::Analytics(options) => finish(suite::analytics(&options)),

@@ -1,7 +1,7 @@
 //! Experiments on Hedgerow: the benchmark suites of `docs/benchmarks.md`.
 //!
-//! A library, so that a program with other engines can have the suites measure these too: [`run`] with its
-//! [`Rival`]s.
+//! It is a library, so that a program with other engines can pass them to [`run`] as [`Rival`]s. The suites
+//! then measure them too.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::disallowed_methods,

@@ -1,9 +1,9 @@
-//! The benchmark program with the engines of this project alone.
+//! The benchmark program with only the engines of this project.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
-/// The store allocates many small exact-fit blocks from several threads.
+/// The global allocator: the store allocates many small exact-fit blocks from several threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

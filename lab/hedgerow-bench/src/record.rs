@@ -27,12 +27,13 @@ pub(crate) struct Record {
     pub(crate) repeat: usize,
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// The engine compared with, and the median of the ratios of values measured one after the other.
+    /// The engine of the comparison, and the median of the ratios. Each ratio is of two values measured one
+    /// after the other.
     pub(crate) ratio: Option<(String, f64)>,
 }
 
 impl Record {
-    /// Returns one line of JSON, without its end.
+    /// Returns one line of JSON, without the line end.
     pub(crate) fn to_line(&self, origin: &Origin) -> String {
         let (ratio_to, ratio) = self.ratio.clone().unzip();
         json!({
@@ -45,7 +46,7 @@ impl Record {
         .to_string()
     }
 
-    /// Reads what [`to_line`](Self::to_line) wrote; `None` for anything else.
+    /// Reads a line that [`to_line`](Self::to_line) wrote; `None` for any other text.
     pub(crate) fn parse(line: &str) -> Option<Record> {
         let value: Value = serde_json::from_str(line).ok()?;
         let text = |name: &str| value[name].as_str().map(str::to_owned);
@@ -65,12 +66,12 @@ impl Record {
         })
     }
 
-    /// The value with its unit, for people.
+    /// Returns the value with its unit, for people.
     pub(crate) fn shown(&self) -> String {
         show(self.value, &self.unit)
     }
 
-    /// Returns the value with its unit, where a heading names units that are not those of time.
+    /// Returns the value. Only times have their unit: a heading must name other units.
     pub(crate) fn brief(&self) -> String {
         match self.unit.as_str() {
             "s" => seconds(self.value),
@@ -102,14 +103,14 @@ fn show(value: f64, unit: &str) -> String {
     }
 }
 
-/// A line of JSON for each record, which is there as soon as it is written.
+/// An output with a line of JSON for each record. Each line is flushed at once.
 pub(crate) struct JsonLines {
     to: Box<dyn Write>,
     origin: Origin,
 }
 
 impl JsonLines {
-    /// To a file, or with `-` to the standard output.
+    /// Opens a file, or the standard output for `-`.
     pub(crate) fn new(path: &Path) -> Result<JsonLines> {
         let to: Box<dyn Write> = match path == Path::new("-") {
             true => Box::new(std::io::stdout()),
@@ -124,7 +125,7 @@ impl JsonLines {
     }
 }
 
-/// Where the records of one run go: a table on the standard error, lines of JSON where asked for.
+/// The destination of the records of one run: a table on the standard error, and lines of JSON if requested.
 pub(crate) struct Recorder {
     suite: &'static str,
     graph: String,
@@ -141,15 +142,15 @@ pub(crate) struct Metric<'a> {
 }
 
 impl Recorder {
-    /// Records of `suite` on `graph`; `json` is a file, or `-` for the standard output.
+    /// Makes a recorder of `suite` on `graph`; `json` is a file, or `-` for the standard output.
     pub(crate) fn new(suite: &'static str, graph: String, json: Option<&Path>) -> Result<Recorder> {
         let json = json.map(JsonLines::new).transpose()?;
         eprintln!("{suite} on {graph}");
         Ok(Recorder { suite, graph, json, records: Vec::new() })
     }
 
-    /// Records the measurements of `metric` on `engine`; with `reference`, measurement by measurement, the
-    /// ratio to those of the engine `csr`.
+    /// Records the measurements of `metric` on `engine`. With `reference`, also records the ratio to the
+    /// measurements of the engine `csr`, measurement by measurement.
     pub(crate) fn add(
         &mut self,
         engine: &str,
@@ -160,7 +161,7 @@ impl Recorder {
         self.add_beside(engine, metric, measured, reference.map(|r| ("csr", r)))
     }
 
-    /// As [`add`](Self::add), with the name of what the ratio is to.
+    /// Does the same as [`add`](Self::add), with the name of the engine that the ratio is to.
     pub(crate) fn add_beside(
         &mut self,
         engine: &str,
@@ -194,7 +195,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// What was recorded.
+    /// Returns the records so far.
     pub(crate) fn records(&self) -> &[Record] {
         &self.records
     }

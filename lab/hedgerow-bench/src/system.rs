@@ -1,17 +1,17 @@
-//! What the operating system says about this process.
+//! The facts of the operating system about this process.
 
 use std::path::Path;
 use std::process::Command;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// The processor time of the calling thread in seconds.
+/// Returns the processor time of the calling thread in seconds.
 pub(crate) fn thread_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Whether the system offers counters of the processor's events.
+/// True if the system offers counters of the processor's events.
 pub(crate) fn has_event_counters() -> bool {
     std::path::Path::new("/sys/bus/event_source/devices/cpu").exists()
 }
@@ -28,7 +28,7 @@ pub(crate) fn command(mut arguments: impl Iterator<Item = String>) -> String {
     std::iter::once(name).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the class of this machine: its cores, the family of its processor, its memory; never its name.
+/// Returns the class of this machine: its cores, the family of its processor, and its memory; never its name.
 pub(crate) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let model = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| family_in(&text));
@@ -38,8 +38,7 @@ pub(crate) fn machine() -> String {
     format!("{cores} cores, {model}{memory}")
 }
 
-/// Returns the family of the processor that `/proc/cpuinfo` names: the words of its model before the first
-/// number.
+/// Returns the family of the processor in `/proc/cpuinfo`: the words of its model before the first number.
 fn family_in(cpuinfo: &str) -> Option<String> {
     let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
     let model = line.split_once(':')?.1.replace("(R)", "").replace("(TM)", "");
@@ -50,8 +49,8 @@ fn family_in(cpuinfo: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// Returns the commit of the checkout that the process stands in, with a plus where files differ from it;
-/// none outside of one.
+/// Returns the commit of the checkout with the working directory of the process. A plus means that files
+/// differ from the commit. `None` outside of a checkout.
 pub(crate) fn commit() -> Option<String> {
     let describe = ["describe", "--always", "--exclude", "*", "--abbrev=8", "--dirty=+"];
     let output = Command::new("git").args(describe).output().ok().filter(|output| output.status.success())?;

@@ -5,19 +5,19 @@ use smallvec::SmallVec;
 
 use crate::{GraphForm, LabError};
 
-/// A change of one neighbour in a list: its weight from now on, or none if it is removed.
+/// A change of one neighbour in a list: the new weight, or `None` for a removal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     pub(crate) target: VertexId,
     pub(crate) weight: Option<f64>,
 }
 
-/// What changes did to a list.
+/// The effect of changes on a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
-    /// Neighbours more, less those that are gone.
+    /// The number of added neighbours minus the number of removed ones.
     pub(crate) entries: i64,
-    /// Whether anything is different, weights included.
+    /// Whether anything changed, weights included.
     pub(crate) changed: bool,
 }
 
@@ -28,7 +28,7 @@ impl Effect {
     }
 }
 
-/// A change with the list that it is for.
+/// A change and the list that it changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) owner: VertexId,
@@ -41,13 +41,14 @@ impl Entry {
         (self.owner.0, self.direction as u8, self.change.target.0)
     }
 
-    /// Whether two entries are for one list.
+    /// True if both entries change the same list.
     pub(crate) fn same_list(&self, other: &Entry) -> bool {
         (self.owner, self.direction) == (other.owner, other.direction)
     }
 }
 
-/// Refuses updates that a container with ids up to `most` cannot make, before the first is made.
+/// Refuses the updates if one of them has an id above `most` or a weight that is not a number. Runs before
+/// the container makes the first update.
 pub(crate) fn check(updates: &[Update], most: VertexId) -> Result<(), LabError> {
     let vertex = |v: VertexId| match v > most {
         true => Err(LabError::Vertex { vertex: v.0, most: most.0 }),
@@ -67,7 +68,8 @@ pub(crate) fn check(updates: &[Update], most: VertexId) -> Result<(), LabError> 
     })
 }
 
-/// The updates before the first removal of a vertex, that vertex if there is one, and the updates behind it.
+/// Splits the updates at the first removal of a vertex. Returns the updates before it, the removed vertex if
+/// there is one, and the updates after it.
 pub(crate) fn until_removal(updates: &[Update]) -> (&[Update], Option<VertexId>, &[Update]) {
     let removal = |update: &Update| matches!(update, Update::RemoveVertex(_));
     match updates.iter().position(removal) {
@@ -79,9 +81,9 @@ pub(crate) fn until_removal(updates: &[Update]) -> (&[Update], Option<VertexId>,
     }
 }
 
-/// The changes of lists that these updates make, by list and target, each once: the last of those that
-/// contradict one another. An undirected edge changes two lists, or one if it is a loop; a directed one an
-/// outgoing and an incoming list.
+/// Returns the changes of lists that these updates make, sorted by list and target. If several updates change
+/// one target, it keeps the last change. An undirected edge changes two lists, or one list if it is a loop. A
+/// directed edge changes an outgoing and an incoming list.
 pub(crate) fn entries(updates: &[Update], form: GraphForm) -> SmallVec<[Entry; 2]> {
     let mut entries: SmallVec<[Entry; 2]> = SmallVec::with_capacity(2 * updates.len());
     for update in updates {
@@ -110,7 +112,7 @@ fn sort(entries: &mut SmallVec<[Entry; 2]>) {
                 std::mem::swap(a, b);
             }
         }
-        // Stable: of equal places the last is the newest.
+        // A stable sort: among equal places, the last entry is the newest.
         all => all.sort_by_key(Entry::place),
     }
     entries.dedup_by(|later, kept| {
@@ -122,7 +124,7 @@ fn sort(entries: &mut SmallVec<[Entry; 2]>) {
     });
 }
 
-/// The vertices that these updates make sure of.
+/// Returns the vertices that these updates insert, ends of inserted edges included.
 pub(crate) fn inserted(updates: &[Update]) -> impl Iterator<Item = VertexId> {
     updates
         .iter()
@@ -134,7 +136,7 @@ pub(crate) fn inserted(updates: &[Update]) -> impl Iterator<Item = VertexId> {
         .flatten()
 }
 
-/// All vertices that these updates name.
+/// Returns all vertices that these updates name.
 pub(crate) fn named(updates: &[Update]) -> impl Iterator<Item = VertexId> {
     updates
         .iter()
@@ -145,31 +147,31 @@ pub(crate) fn named(updates: &[Update]) -> impl Iterator<Item = VertexId> {
         .flatten()
 }
 
-/// What a transaction changes: the lists of the vertices that it has locked.
+/// The interface through which a transaction changes the lists of the vertices that it locked.
 pub(crate) trait Draft {
-    /// Makes a vertex exist, or not. Returns whether that changed anything.
+    /// Inserts the vertex if `present`, else removes it. Returns true if that changed anything.
     fn set_present(&mut self, v: VertexId, present: bool) -> bool;
-    /// Changes one list; `changes` ascend, each target once.
+    /// Changes one list; `changes` ascend by target and name each target once.
     fn apply(&mut self, owner: VertexId, direction: Direction, changes: &[Change]) -> Effect;
-    /// Whether a list has a neighbour.
+    /// True if the list has `target` as a neighbour.
     fn has(&self, owner: VertexId, direction: Direction, target: VertexId) -> bool;
-    /// The neighbours in a list, ascending.
+    /// Returns the neighbours in a list, ascending.
     fn targets(&self, owner: VertexId, direction: Direction) -> Vec<VertexId>;
 }
 
-/// How many vertices and edges there are more.
+/// The growth of a graph: the numbers of added vertices and edges minus the numbers of removed ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct More {
     pub(crate) vertices: i64,
     pub(crate) edges: i64,
-    /// Whether anything is different, weights included.
+    /// Whether anything changed, weights included.
     pub(crate) changed: bool,
 }
 
-/// Makes the updates in their order.
+/// Makes the updates in their order. Returns the growth of the graph.
 pub(crate) fn make(updates: &[Update], form: GraphForm, draft: &mut impl Draft) -> More {
     let mut more = More::default();
-    // Ends of undirected edges: two of each, of loops too.
+    // The ends of undirected edges: two for each edge, also for a loop.
     let mut ends = 0;
     let mut rest = updates;
     while !rest.is_empty() {
@@ -204,7 +206,7 @@ pub(crate) fn make(updates: &[Update], form: GraphForm, draft: &mut impl Draft) 
     more
 }
 
-/// Changes one list, and counts the ends of edges in outgoing ones.
+/// Changes one list. For an outgoing list, adds the difference in edge ends to `ends`.
 fn change_list(
     form: GraphForm,
     draft: &mut impl Draft,

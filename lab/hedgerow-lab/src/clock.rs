@@ -1,14 +1,14 @@
-//! The order of commits, and who reads which of them.
+//! The order of commits, and the commits that each reader sees.
 //!
-//! RapidStore, section 5.2: a writer that holds all its locks draws the next timestamp, links its versions,
-//! and waits until the transaction before it is published, before it publishes its own. So what is published
-//! is always a prefix of the order. A reader enters its timestamp in a slot of the *reader tracer*; writers
-//! reclaim the versions that none of the entered timestamps needs.
+//! RapidStore, section 5.2: a writer that holds all its locks draws the next timestamp and links its
+//! versions. It then waits until the transaction before it is published, and publishes its own. So the
+//! published transactions are always a prefix of the order. A reader enters its timestamp in a slot of the
+//! *reader tracer*. Writers reclaim the versions that no entered timestamp needs.
 //!
-//! A reader enters the published timestamp and then looks whether it is still the published one. A writer
-//! publishes and then reads the slots. All four are sequentially consistent, so either the writer sees the
-//! slot, or the reader sees the new timestamp and enters that one: no version is reclaimed under a reader
-//! between the two steps.
+//! A reader enters the published timestamp and then checks that it is still the published one. A writer
+//! publishes its timestamp and then reads the slots. All four accesses are sequentially consistent. So either
+//! the writer sees the slot, or the reader sees the new timestamp and enters the new one. Between these two
+//! steps of a reader, no writer reclaims a version that the reader needs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
@@ -19,30 +19,32 @@ use smallvec::SmallVec;
 use crate::LabError;
 use crate::planted::{Planted, is_on};
 
-/// How many snapshots can be open at a time.
+/// The maximum number of open snapshots.
 const READERS: usize = 64;
-/// A slot without a reader.
+/// The value of a slot without a reader.
 const FREE: u64 = u64::MAX;
-/// How often a writer asks for its predecessor before it lets other threads run.
+/// The number of times that a writer checks for its predecessor's publication before it lets other threads
+/// run.
 const SPINS: u32 = 100;
 
-/// Vertices and edges after a transaction.
+/// The numbers of vertices and edges after a transaction.
 #[derive(Debug, Default)]
 struct Totals {
     vertices: AtomicI64,
     edges: AtomicI64,
 }
 
-/// On cache lines of its own: writers on other processors write to the rest.
+/// A value on cache lines of its own, because writers on other processors write to the other fields.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// What a writer changes when it publishes.
+/// The fields that a writer changes when it publishes.
 #[derive(Debug, Default)]
 struct Published {
     timestamp: AtomicU64,
-    /// After the last transaction with an even timestamp, and after the last with an odd one.
+    /// The totals after the last transaction with an even timestamp, and after the last one with an odd
+    /// timestamp.
     totals: [Totals; 2],
 }
 
@@ -62,14 +64,14 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The next timestamp. Only while all locks of the transaction are held, so that the order of timestamps
-    /// is one in which transactions that meet can have run.
+    /// Returns the next timestamp. Called only while the transaction holds all its locks. So the order of
+    /// timestamps is a valid serial order of transactions that conflict.
     pub(crate) fn draw(&self) -> u64 {
         self.drawn.0.fetch_add(1, SeqCst) + 1
     }
 
-    /// Publishes the transaction of `timestamp`, which added this many vertices and edges, after all
-    /// transactions before it.
+    /// Waits until all earlier transactions are published, and then publishes the transaction of `timestamp`.
+    /// `vertices` and `edges` are the numbers that it added.
     pub(crate) fn publish(&self, timestamp: u64, vertices: i64, edges: i64) {
         let mut asked = 0;
         let published = &self.published.0;
@@ -87,16 +89,16 @@ impl Clock {
         published.timestamp.store(timestamp, SeqCst);
     }
 
-    /// The last transaction that is published.
+    /// Returns the timestamp of the last published transaction.
     pub(crate) fn published(&self) -> u64 {
         self.published.0.timestamp.load(SeqCst)
     }
 
-    /// Enters a reader. O(slots).
+    /// Registers a reader: enters its timestamp in a free slot. O(slots).
     pub(crate) fn register(self: &Arc<Clock>) -> Result<Reader, LabError> {
         let stale = is_on(Planted::RegisteringReaderMissed).then(|| {
             let timestamp = self.published();
-            // Long enough for others to write.
+            // Gives other threads enough time to write.
             (0..100).for_each(|_| std::thread::yield_now());
             timestamp
         });
@@ -106,8 +108,8 @@ impl Clock {
         loop {
             let timestamp = stale.unwrap_or_else(|| self.published());
             self.slots[slot].store(timestamp, SeqCst);
-            // Those of this timestamp are overwritten by the next but one, which begins only when this one is
-            // published no more.
+            // The transaction `timestamp + 2` overwrites these totals. It does so only after `timestamp + 1`
+            // is published.
             let totals = &self.published.0.totals[(timestamp & 1) as usize];
             let (vertices, edges) = (totals.vertices.load(SeqCst), totals.edges.load(SeqCst));
             if self.published() == timestamp || stale.is_some() {
@@ -116,7 +118,7 @@ impl Clock {
         }
     }
 
-    /// The timestamps of readers, ascending. After a publication: see the module.
+    /// Returns the timestamps of the readers, ascending. Called after a publication: see the module.
     pub(crate) fn active(&self) -> Active {
         let of = |slot: &AtomicU64| Some(slot.load(SeqCst)).filter(|&timestamp| timestamp != FREE);
         let mut active: SmallVec<[u64; 8]> = self.slots.iter().filter_map(of).collect();
@@ -125,7 +127,7 @@ impl Clock {
     }
 }
 
-/// An entry in the reader tracer; leaves it when it is dropped.
+/// An entry in the reader tracer; dropping it frees the slot.
 #[derive(Debug)]
 pub(crate) struct Reader {
     clock: Arc<Clock>,
@@ -155,7 +157,7 @@ impl Drop for Reader {
     }
 }
 
-/// The timestamps of the readers at one moment.
+/// The timestamps of the registered readers at one moment.
 #[derive(Debug, Default)]
 pub struct Active(SmallVec<[u64; 8]>);
 
@@ -164,12 +166,12 @@ impl Active {
         self.0.is_empty()
     }
 
-    /// The first of them.
+    /// Returns the oldest timestamp.
     pub(crate) fn oldest(&self) -> Option<u64> {
         self.0.first().copied()
     }
 
-    /// Whether one of them sees a version that begins at `begin` and is replaced at `end`.
+    /// True if a reader sees a version that begins at `begin` and is replaced at `end`.
     pub(crate) fn needs(&self, begin: u64, end: u64) -> bool {
         let first = self.0.partition_point(|&timestamp| timestamp < begin);
         self.0.get(first).is_some_and(|&timestamp| timestamp < end)

@@ -1,18 +1,18 @@
-//! What containers refuse.
+//! The errors of containers.
 
-/// Why a container refuses something.
+/// The reason why a container refuses a request.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LabError {
     /// The container holds a graph that cannot change.
     #[error("this container takes no updates")]
     Static,
-    /// An id that no vertex of the container can have.
+    /// A vertex id above the largest id of the container.
     #[error("a vertex id is at most {most}, found {vertex}")]
     Vertex {
-        /// The id.
+        /// The refused id.
         vertex: u32,
-        /// The largest one.
+        /// The largest id.
         most: u32,
     },
     /// A weight that is not a number.
@@ -20,21 +20,21 @@ pub enum LabError {
     Weight {
         /// The source of the edge.
         src: u32,
-        /// Its destination.
+        /// The destination of the edge.
         dst: u32,
     },
-    /// As many snapshots are open as the container can keep apart.
+    /// The maximum number of snapshots is open.
     #[error("at most {slots} snapshots can be open at a time")]
     Readers {
-        /// Their number.
+        /// The maximum number.
         slots: usize,
     },
-    /// A file or its directory could not be made, written or read.
+    /// Making, writing or reading a file or its directory failed.
     #[error("the container's files: {op}: {kind}")]
     Disk {
-        /// What was tried.
+        /// The operation that failed.
         op: &'static str,
-        /// What the system said of it.
+        /// The kind of error that the system returned.
         kind: std::io::ErrorKind,
     },
 }

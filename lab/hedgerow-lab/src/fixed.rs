@@ -10,12 +10,12 @@ use hedgerow_workload::Csr;
 use crate::LabError;
 use crate::planted::{Planted, is_on};
 
-/// A [`Csr`] among the containers: it has snapshots, all of them the same, and refuses updates.
+/// A [`Csr`] as a container: all its snapshots are the same, and it refuses updates.
 #[derive(Clone, Debug)]
 pub struct StaticCsr(Arc<Csr>);
 
 impl StaticCsr {
-    /// The container of a graph that was built elsewhere.
+    /// Makes a container of a finished graph.
     pub fn new(graph: Csr) -> StaticCsr {
         StaticCsr(Arc::new(graph))
     }

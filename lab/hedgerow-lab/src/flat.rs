@@ -1,27 +1,27 @@
-//! Lists in one piece, for kernels that look at two lists at a time.
+//! Copies of lists in one piece, for kernels that read two lists at a time.
 
 use std::sync::OnceLock;
 
 use hedgerow_core::{Direction, VertexId};
 
-/// How many lists have their places made together, when the first of them is asked for.
+/// The number of lists in a part; the first read of one of them allocates the places of all.
 const PART: usize = 4096;
 
 type Part = Box<[OnceLock<Box<[VertexId]>>]>;
 type Parts = Box<[OnceLock<Part>]>;
 
-/// Copies of lists that do not lie in one piece, each made at its first read and kept as long as the snapshot
-/// (the flat snapshots of Aspen, by list). Nothing is taken before; a first list takes 24 bytes for each
-/// 4,096 ids of the graph, and for each of the 4,096 ids around its own, so that an id far from all others
-/// does not cost room for those between.
+/// Copies of lists that are not in one piece. Each copy is made at its first read and kept as long as the
+/// snapshot (the flat snapshots of Aspen, by list). The copies take no memory before the first read. The
+/// first list takes 24 bytes for each 4,096 ids of the graph, and 24 bytes for each of the 4,096 ids around
+/// its own. So an id that is far from all other ids takes no memory for the ids between them.
 #[derive(Debug, Default)]
 pub(crate) struct FlatLists {
     by_direction: [OnceLock<Parts>; 2],
 }
 
 impl FlatLists {
-    /// The list of `v`, which `fill` writes at the first call for `v`; `vertices` is more than the id of any
-    /// call. O(1) after the first call.
+    /// Returns the list of `v`. `fill` writes the list at the first call for `v`. `vertices` is greater than
+    /// the id of any vertex. O(1) after the first call.
     pub(crate) fn get(
         &self,
         v: VertexId,
@@ -50,7 +50,8 @@ fn unfilled<T>(count: usize) -> Box<[OnceLock<T>]> {
 mod tests {
     use super::*;
 
-    /// An array with a place for each id would take 103 GB here.
+    /// A far id allocates only the parts that it needs: an array with a place for each id would take 103 GB
+    /// here.
     #[test]
     fn a_far_id_costs_the_places_around_it() {
         const BOUND: usize = u32::MAX as usize;

@@ -1,5 +1,5 @@
-//! Every container in the forms that the cost model of Su et al. (section 3.2) and the papers' ablations
-//! compare: for those who measure them.
+//! All forms of every container, for measurements. The cost model of Su et al. (section 3.2) and the
+//! ablations of the papers compare these forms.
 
 use hedgerow_core::DynamicGraph;
 
@@ -15,24 +15,25 @@ use crate::sortledton::{
 };
 use crate::teseo::{PlainTeseo, Teseo, TeseoOptions, VersionedTeseo};
 
-/// What a form is of its container.
+/// The kind of a form: the part of its container that the form includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormKind {
-    /// The structure alone, for one user at a time: T_p.
+    /// The structure alone, for one user at a time. It gives the time T_p.
     Plain,
-    /// With versions, for one user at a time: by that the amplification alpha.
+    /// The structure with versions, for one user at a time. It gives the amplification alpha.
     Versions,
-    /// The whole container: by that the cost of its concurrency control, T_CC.
+    /// The whole container. It gives the cost of its concurrency control, T_CC.
     Whole,
-    /// The whole with other parameters than the paper's, or with a part switched off.
+    /// The whole container with parameters that differ from the paper's, or with one part disabled.
     Variant,
-    /// The whole with another size of its blocks, of which the paper's is the default.
+    /// The whole container with another block size. The paper's size is the default.
     Block(usize),
 }
 
-/// What is done with each form, whatever its type.
+/// An action on each form, whatever the type of the form.
 pub trait EachForm {
-    /// Called with a form, its container's name and its own, and how to make an empty graph.
+    /// Takes a form: the name of its container, its own name, its kind, and a function that makes an empty
+    /// graph.
     fn form<G: DynamicGraph + 'static>(
         &mut self,
         container: &'static str,
@@ -42,7 +43,7 @@ pub trait EachForm {
     );
 }
 
-/// Calls `each` with all forms of all containers that change.
+/// Calls `each` with all forms of all containers that take updates.
 pub fn for_each(each: &mut impl EachForm) {
     use FormKind::{Plain, Variant, Versions, Whole};
     each.form("adjlst", "adjlst plain", Plain, PlainAdjlst::new);
@@ -81,8 +82,8 @@ pub fn for_each(each: &mut impl EachForm) {
     blocks(each);
 }
 
-/// LSMGraph, with the switches of its paper's figures 15 to 17, and with a buffer of 2 MiB, so that small
-/// graphs have levels too.
+/// Calls `each` with the forms of LSMGraph. They have the switches of figures 15 to 17 of its paper, and a
+/// buffer of 2 MiB, so that small graphs have levels too.
 fn lsmgraph(each: &mut impl EachForm) {
     use FormKind::{Plain, Variant, Versions, Whole};
     fn whole() -> LsmGraphOptions {
@@ -119,7 +120,7 @@ fn lsmgraph(each: &mut impl EachForm) {
     });
 }
 
-/// The switches of RapidStore's ablation and of Aspen's.
+/// Calls `each` with the switches of the ablations of RapidStore and Aspen.
 fn ablations(each: &mut impl EachForm) {
     use FormKind::Variant;
     each.form("rapidstore", "rapidstore, radix tree", Variant, |form| {
@@ -142,8 +143,8 @@ fn ablations(each: &mut impl EachForm) {
     });
 }
 
-/// Sizes of blocks: ids in a block of Sortledton, in a leaf of RapidStore, between two heads of Aspen; words
-/// in a segment of Teseo.
+/// Calls `each` with other block sizes. A size counts ids in a block of Sortledton, in a leaf of RapidStore,
+/// or between two heads of Aspen. In Teseo, it counts the words in a segment.
 fn blocks(each: &mut impl EachForm) {
     use FormKind::Block;
     each.form("sortledton", "sortledton, |B| = 64", Block(64), |form| {

@@ -1,9 +1,9 @@
-//! Containers that the store is compared with, behind the same traits, so that the same compiled kernels run
-//! on them.
+//! Containers for comparison with the store. They implement the store's traits, so the same compiled kernels
+//! run on all of them.
 //!
-//! The [CSR](hedgerow_workload::Csr) is the unit of every comparison; the others are graphs that change, each
-//! a folder that names its paper. `docs/design/lab.md` leads to the page of each, with its parameters and its
-//! deviations from the paper. Research code: the product never links it.
+//! The [CSR](hedgerow_workload::Csr) is the unit of every comparison. Each other container takes updates, and
+//! the documentation of its module names its paper. `docs/design/lab.md` links to the page of each container,
+//! with its parameters and its deviations from the paper. This is research code: the product never links it.
 #![forbid(unsafe_code)]
 
 pub mod adjlst;
@@ -40,23 +40,24 @@ pub use rapidstore::RapidStore;
 pub use sortledton::Sortledton;
 pub use teseo::Teseo;
 
-/// What a container is created with.
+/// The form of the graph that a new container holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphForm {
-    /// Whether edges have a direction: then a list of incoming neighbours is kept beside that of outgoing
-    /// ones.
+    /// Whether edges have a direction. If so, each vertex has a list of incoming neighbours in addition to
+    /// its list of outgoing ones.
     pub directed: bool,
-    /// Whether edges have weights; if not, all weigh 1.
+    /// Whether edges have weights; if not, every weight is 1.
     pub weighted: bool,
 }
 
 impl GraphForm {
-    /// The directions in which lists are kept.
+    /// Returns the directions in which lists are stored.
     fn directions(self) -> &'static [Direction] {
         if self.directed { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
     }
 
-    /// In which list of its other end an edge stands that stands here in one of this direction.
+    /// Returns the direction of an edge's list at its other end; `direction` is the direction of its list at
+    /// this end.
     fn mirrored(self, direction: Direction) -> Direction {
         match direction {
             Direction::Out if self.directed => Direction::In,
@@ -64,7 +65,7 @@ impl GraphForm {
         }
     }
 
-    /// The direction in which lists of this one are kept.
+    /// Returns the direction of the stored list that serves `direction`.
     #[inline]
     fn kept(self, direction: Direction) -> Direction {
         if self.directed { direction } else { Direction::Out }

@@ -1,4 +1,4 @@
-//! A sorted list with changes made, before a container cuts it into arrays that never change.
+//! A sorted list after changes, before a container cuts it into immutable arrays.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use hedgerow_core::VertexId;
 
 use crate::change::{Change, Effect};
 
-/// Neighbours that are put together for a new leaf or chunk, ascending, and their weights: none where all
-/// weigh 1.
+/// The neighbours of a new leaf or chunk, ascending, and their weights. `weights` is empty if all weights are
+/// 1.
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
     pub(crate) targets: Vec<VertexId>,
@@ -33,7 +33,8 @@ impl Merged {
         (&self.targets, &self.weights)
     }
 
-    /// Appends a sorted part with changes made, which ascend. The weights of graphs without weights are none.
+    /// Appends a sorted part with the changes applied; the changes ascend. In graphs without weights,
+    /// `weights` is empty.
     pub(crate) fn merge(
         &mut self,
         (targets, weights): (&[VertexId], &[f64]),

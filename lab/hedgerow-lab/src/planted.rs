@@ -1,113 +1,114 @@
-//! Planted faults: negative controls of the conformance suite. Each is a mistake that could have been made,
-//! at the one place where it would have been made; they exist in the tests of this crate alone. One at a
-//! time, for the whole process, since containers are used by several threads.
+//! Planted faults: negative controls of the conformance suite. Each fault is a plausible mistake, at the
+//! place in the code where that mistake would occur. The faults exist only in the tests of this crate. Only
+//! one fault is planted at a time in the whole process, because several threads use a container.
 
-/// A fault that a test can turn on.
+/// A fault that a test can plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Planted {
-    /// The tracer's slots are not looked at: versions are reclaimed although snapshots see them.
+    /// Writers ignore the slots of the tracer: they reclaim versions that snapshots still see.
     ReadersForgotten,
-    /// A reader enters its timestamp in the tracer and does not look whether that one is still the published
-    /// one.
+    /// A reader enters its timestamp in the tracer and does not check that it is still the published one.
     RegisteringReaderMissed,
     /// A transaction is published before its versions are linked.
     PublishedEarly,
-    /// A list takes the newest version of a neighbour, whatever the snapshot.
+    /// A list returns the newest version of a neighbour, whatever the timestamp of the snapshot.
     NewestVersionRead,
-    /// A neighbour that is inserted again after its removal keeps the mark of the removal.
+    /// A neighbour that is removed and inserted again keeps the mark of the removal.
     RemovalKept,
-    /// Removed neighbours stay where they were.
+    /// Removed neighbours stay in their list, even if no reader needs them.
     TombstonesKept,
-    /// An id goes into a node of the tree by the node's own byte, whatever the bytes before it.
+    /// A tree node places an id by the node's own byte and ignores the bytes before it.
     PrefixNotCompared,
-    /// When a leaf is split, what is behind the split is lost if it is a single id.
+    /// A split of a leaf loses the part after the split point if that part is a single id.
     SplitLosesLast,
-    /// The position of a list in the clustered index is not moved when a list before it grows.
+    /// The position of a list in the clustered index does not move when a list before it grows.
     PlacesNotMoved,
-    /// The CSR finds an edge by its source alone.
+    /// The CSR finds an edge by its source and does not compare the target.
     TargetNotCompared,
-    /// The CSR takes updates and does nothing.
+    /// The CSR accepts updates and does nothing.
     UpdatesSwallowed,
     // LiveGraph.
-    /// A list that is copied to a larger block leaves its Bloom filter empty there.
+    /// A list that moves to a larger block has an empty Bloom filter there.
     FilterNotRefilled,
-    /// A transaction that rolls back does not take its marks out of the entries that it invalidated.
+    /// A transaction that rolls back leaves its marks in the entries that it invalidated.
     AbortKeepsMarks,
-    /// The entries that a transaction appended get no timestamp if their list was copied to another block.
+    /// The entries that a transaction appended get no timestamp if their list moved to another block.
     MovedEntriesNotStamped,
     /// Compaction keeps invalidated entries.
     InvalidatedKept,
-    /// A transaction that is applied publishes those before it too that are not.
+    /// A transaction that is applied also publishes earlier transactions that are not yet applied.
     PublishedOutOfTurn,
-    /// A block that was replaced is free at once, whoever reads it.
+    /// A replaced block is free at once, even if a reader still reads it.
     ReplacedBlocksFreed,
-    /// A list that has no room for a new weight keeps the entries of the old ones.
+    /// A list without room for a new weight keeps the entries of the old weights.
     FullListKept,
     // Aspen.
-    /// Ids behind a new head stay in the chunk before it.
+    /// Ids after a new head stay in the chunk before it.
     TailBeforeItsHead,
-    /// The ids behind a head are lost when the head is removed.
+    /// The removal of a head loses the ids after the head.
     TailLostWithItsHead,
-    /// A list that is united with new edges keeps the weights of heads that it has already.
+    /// A union with new edges keeps the old weights of heads that the list already has.
     UnionKeepsOldWeight,
-    /// The flat snapshot has outgoing lists in both directions.
+    /// The flat snapshot has the outgoing lists for both directions.
     FlatListsOfOneDirection,
-    /// A writer takes the version that it changes before it has the writer's lock.
+    /// A writer reads the version that it changes before it takes the writer's lock.
     BaseOfAnotherWriter,
-    /// A snapshot takes its timestamp from one version and its root from the next.
+    /// A snapshot takes its timestamp from one version and its root from the next version.
     TimestampReadApart,
-    /// Teseo: a reader that a vertex table entry leads to a segment does not look at its fence keys.
+    /// Teseo: a reader that finds a segment through a vertex table entry does not check the segment's fence
+    /// keys.
     FencesNotChecked,
-    /// Teseo: a rebalance moves the words of a write-optimised segment, and not its buffer.
+    /// Teseo: a rebalance moves the words of a write-optimised segment, but not its buffer.
     BufferLost,
     /// Teseo: a rebalance moves edges without their versions.
     VersionsLeftBehind,
-    /// Teseo: a transaction changes what an unpublished one has changed.
+    /// Teseo: a transaction changes an edge or a vertex that an unpublished transaction changed.
     ConflictIgnored,
-    /// Teseo: once a change is taken back, the older entry behind it says whether there is the edge, although
-    /// the one between them may have been pruned.
+    /// Teseo: after the rollback of a change, the older entry alone says whether the edge exists. But an
+    /// entry between the change and the older entry may have been pruned.
     UncoveredEntryTrusted,
-    /// Teseo: a reader takes under the latch where a list lies among the words, and reads the words that the
+    /// Teseo: a reader reads the position of a list under the latch, and then reads the words that the
     /// segment has later.
     WordsTakenLater,
-    /// Sortledton: a neighbour that was removed is not seen by those who read before the removal.
+    /// Sortledton: snapshots from before a removal do not see the removed neighbour.
     RemovalForgetsBefore,
-    /// Sortledton: the key of a block stays as it was when neighbours are moved into it from the block before
-    /// it.
+    /// Sortledton: the key of a block does not change when neighbours move into it from the block before it.
     KeyStays,
-    /// Sortledton: versions that move to another block with their neighbours are taken for those of others.
+    /// Sortledton: versions that move to another block with their neighbours get the wrong neighbours.
     VersionsReversed,
     // LLAMA.
-    /// A deletion vector is read as if all of its marks were of the snapshot that reads it.
+    /// A reader applies all marks of a deletion vector, also the marks of later snapshots.
     MarksOfLaterSnapshots,
     /// A new fragment has no continuation record.
     ContinuationLost,
-    /// A merge takes removed entries along.
+    /// A merge copies removed entries.
     RemovedMerged,
-    /// Removed entries are not counted, so levels are not merged for them.
+    /// Removed entries are not counted, so they never cause a merge of levels.
     RemovedNotCounted,
-    /// A snapshot is published as the current one when its writer's lock is released, though others may have
-    /// written since.
+    /// A snapshot becomes the current one after its writer's lock is released, although other writers may
+    /// have written since.
     PublishedOutsideLock,
     /// LSMGraph: a compaction drops the markers of removals although there are levels below.
     MarkersDropped,
     /// LSMGraph: a compaction keeps the markers of removals in the last level.
     MarkersKept,
-    /// LSMGraph: a flush or compaction keeps the newest version of an edge alone, whoever reads.
+    /// LSMGraph: a flush or compaction keeps only the newest version of an edge, even if a reader needs older
+    /// ones.
     MergeForgetsReaders,
-    /// LSMGraph: the last entry stays behind when those of a vertex move from the edge array to a skip list.
+    /// LSMGraph: when the entries of a vertex move from the edge array to a skip list, the last one stays
+    /// behind.
     ArrayLosesLast,
-    /// LSMGraph: the Bloom filter of a file does not have the last edge of each list.
+    /// LSMGraph: the Bloom filter of a file lacks the last edge of each list.
     LastEdgeNotInFilter,
-    /// LSMGraph: a compaction leaves the index of the last vertex as it was.
+    /// LSMGraph: a compaction does not update the index of the last vertex.
     LastVertexNotMoved,
     /// LSMGraph: a snapshot takes its version before it is registered.
     VersionBeforeTimestamp,
-    /// LSMGraph: a transaction that cannot read a file leaves what it has changed before that.
+    /// LSMGraph: a transaction that fails to read a file keeps the changes that it made before the failure.
     FailureKept,
 }
 
-/// Whether `fault` is planted: never, outside of tests.
+/// True if `fault` is planted; always false outside tests.
 #[cfg(not(test))]
 #[inline(always)]
 pub(crate) const fn is_on(_: Planted) -> bool {
@@ -128,7 +129,7 @@ mod planting {
     static REACHED: AtomicU64 = AtomicU64::new(0);
     static TURN: RwLock<()> = RwLock::new(());
 
-    /// Whether `fault` is planted.
+    /// True if `fault` is planted.
     pub(crate) fn is_on(fault: Planted) -> bool {
         let on = ON.load(Ordering::Relaxed) == fault as u8;
         if on {
@@ -137,10 +138,10 @@ mod planting {
         on
     }
 
-    /// A fault that is planted until this is dropped.
+    /// A guard of a planted fault; dropping the guard removes the fault.
     pub(crate) struct Planting(#[allow(dead_code, reason = "held")] RwLockWriteGuard<'static, ()>);
 
-    /// Plants `fault`. Waits for all who plant, or hold [`sound`].
+    /// Plants `fault`. Waits until every other guard of a fault or of [`sound`] is dropped.
     pub(crate) fn plant(fault: Planted) -> Planting {
         let turn = TURN.write().unwrap_or_else(PoisonError::into_inner);
         REACHED.store(0, Ordering::Relaxed);
@@ -148,13 +149,13 @@ mod planting {
         Planting(turn)
     }
 
-    /// Waits until nothing is planted, and keeps it so while this is held.
+    /// Waits until no fault is planted. No fault is planted while the caller holds the guard.
     pub(crate) fn sound() -> RwLockReadGuard<'static, ()> {
         TURN.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     impl Planting {
-        /// How often the code went the wrong way so far.
+        /// Returns the number of times that the code took the faulty path.
         pub(crate) fn reached(&self) -> u64 {
             REACHED.load(Ordering::Relaxed)
         }

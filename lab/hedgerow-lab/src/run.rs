@@ -1,16 +1,16 @@
-//! Where neighbours are copied to that a list cannot lend: a buffer of each thread, which snapshots fill and
-//! kernels read.
+//! A buffer of each thread for neighbours that a list cannot lend as a slice. Snapshots fill the buffer, and
+//! kernels read it.
 
 use std::cell::Cell;
 
 use hedgerow_core::VertexId;
 
-/// How many neighbours are copied out of a list at a time.
+/// The largest number of neighbours in one copy from a list.
 pub(crate) const RUN: usize = 1024;
-/// How many at first: some kernels break off after few.
+/// The number of neighbours in the first copy; it is small because some kernels stop after a few.
 pub(crate) const FIRST_RUN: usize = 128;
 
-/// Neighbours that were copied out of a list, and their weights.
+/// Copied neighbours of a list, and their weights.
 #[derive(Debug)]
 pub struct Run {
     pub(crate) targets: Box<[VertexId; RUN]>,
@@ -37,7 +37,7 @@ impl Run {
         &self.weights[..self.len]
     }
 
-    /// Appends neighbours; `weights` may be none, where all weigh 1.
+    /// Appends neighbours; `weights` is empty if all weights are 1.
     #[inline]
     pub(crate) fn extend(&mut self, targets: &[VertexId], weights: &[f64]) {
         self.targets[self.len..][..targets.len()].copy_from_slice(targets);
@@ -47,7 +47,7 @@ impl Run {
         self.len += targets.len();
     }
 
-    /// As [`extend`](Self::extend), with what `id` makes of each.
+    /// Appends neighbours like [`extend`](Self::extend), and maps each of them with `id`.
     #[inline]
     pub(crate) fn extend_plain(
         &mut self,
@@ -72,11 +72,11 @@ impl Run {
 }
 
 thread_local! {
-    /// What a thread copies lists to, between two uses.
+    /// The buffer of a thread, between two uses.
     static BUFFER: Cell<Option<Run>> = const { Cell::new(None) };
 }
 
-/// Calls `f` with a buffer of this thread; a use within a use gets one of its own.
+/// Calls `f` with a buffer of this thread; a nested use gets a buffer of its own.
 pub(crate) fn with_run<T>(f: impl FnOnce(&mut Run) -> T) -> T {
     let mut run = BUFFER.take().unwrap_or_default();
     let made = f(&mut run);

@@ -1,13 +1,14 @@
-//! What snapshots have in common that give their lists in runs.
+//! The common code of snapshots that return their lists in runs.
 
 use std::ops::ControlFlow;
 
 use hedgerow_core::{Block, Direction, LocalVertex, Resident, SubgraphId, VertexId};
 
-/// A snapshot that gives lists in runs.
+/// A snapshot that returns its lists in runs.
 pub trait Runs {
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. With their weights if
-    /// `WEIGHTS` and they have some; without `WEIGHTS` it does not matter what it has for weights.
+    /// Calls `f` with the neighbours of `v` in one or more runs, until `f` breaks. With `WEIGHTS`, `f` also
+    /// gets their weights, if the graph has weights. Without `WEIGHTS`, the weights that `f` gets have no
+    /// meaning.
     fn runs<const WEIGHTS: bool>(
         &self,
         v: VertexId,
@@ -37,7 +38,7 @@ pub trait Runs {
     }
 }
 
-/// The lists of one subgraph, each of which is asked for by itself.
+/// The lists of one subgraph; the block reads each list separately.
 pub struct RunsBlock<'a, S> {
     snapshot: &'a S,
     subgraph: SubgraphId,

@@ -1,4 +1,4 @@
-//! The conformance suite on every container, sound and with each planted fault.
+//! The conformance suite on every container, without faults and with each planted fault.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -20,31 +20,31 @@ mod lsmgraph;
 mod sortledton;
 mod teseo;
 
-/// Rounds of random sequences; the deep form has as many as its time allows.
+/// The number of rounds of random sequences; the deep form runs as many as its time allows.
 const SEQUENCES: u64 = 50;
-/// Seeds of histories.
+/// The number of seeds for histories.
 const HISTORIES: u64 = 2;
-/// Snapshots of each reader in a history.
+/// The number of snapshots that each reader takes in a history.
 const SNAPSHOTS: u32 = 80;
 
 fn form(directed: bool, weighted: bool) -> GraphForm {
     GraphForm { directed, weighted }
 }
 
-/// What a container without parallel writers must do.
+/// Checks everything that a container without parallel writers must do.
 fn conforms_alone<G: DynamicGraph>(name: &str, new: impl Fn(bool, bool) -> G, rounds: u64) {
     single_updates(&new);
     explored(&format!("sequences on {name}"), all_sequences(&new, rounds), rounds);
     memory_returns(&new);
 }
 
-/// The whole suite.
+/// Runs the whole suite.
 fn conforms<G: DynamicGraph>(name: &str, new: impl Fn(bool, bool) -> G, rounds: u64) {
     conforms_alone(name, &new, rounds);
     all_histories(&new);
 }
 
-/// Whether the part of the suite that should find a fault does, and the code goes the wrong way at all.
+/// Checks that the given part of the suite finds the fault, and that the code takes the faulty path.
 fn finds(fault: Planted, suite: impl Fn()) {
     let planting = plant(fault);
     let found = catch_unwind(AssertUnwindSafe(suite)).is_err();
@@ -52,7 +52,7 @@ fn finds(fault: Planted, suite: impl Fn()) {
     assert!(found, "{fault:?} is not found");
 }
 
-/// Returns how many there were.
+/// Runs random sequences. Returns the number of sequences.
 fn all_sequences<G: DynamicGraph>(new: impl Fn(bool, bool) -> G, rounds: u64) -> u64 {
     let effort = Effort::rounds(rounds);
     let mut count = 0;
@@ -67,7 +67,7 @@ fn all_histories<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     (0..HISTORIES).for_each(|seed| histories(&new, seed, SNAPSHOTS));
 }
 
-/// More than sound containers go through: a fault of timing is not met in each.
+/// Runs more histories than sound containers get, because a fault of timing does not appear in each history.
 fn many_histories<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     (0..10 * HISTORIES).for_each(|seed| histories(&new, seed, SNAPSHOTS));
 }
@@ -106,7 +106,7 @@ fn faults_of_adjlst_are_found() {
     finds(Planted::TombstonesKept, || memory_returns(adjlst));
 }
 
-/// With leaves so short that small graphs have trees of several levels.
+/// Returns options with such short leaves that small graphs have trees of several levels.
 fn small() -> RapidStoreOptions {
     RapidStoreOptions { segment: 8, longest_short: 6, ..RapidStoreOptions::default() }
 }
@@ -166,7 +166,7 @@ fn faults_of_rapidstore_are_found() {
     }
 }
 
-/// Who removes an edge or a vertex that is not there makes no room for it and for all ids before it.
+/// Checks that the removal of an absent edge or vertex makes no room for its id and all ids before it.
 fn removals_make_no_vertices<G: DynamicGraph<Error = LabError>>(graph: &G) {
     let [near, far] = [0, (1 << 28) - 1].map(VertexId);
     let updates = [Update::RemoveEdge(near, far), Update::RemoveEdge(far, near), Update::RemoveVertex(far)];
@@ -190,7 +190,7 @@ fn removals_of_what_is_absent_leave_the_bound() {
     removals_make_no_vertices(&VersionedSortledton::new(form));
 }
 
-/// A triangle, and what a container that takes no updates does about them.
+/// Checks the container of a CSR with three vertices: it refuses an update and answers reads.
 fn csr_conforms_as_container() {
     let csr = Csr::from_edges(3, &[(0, 1), (1, 2)], &CsrOptions::default()).expect("in range");
     let graph = StaticCsr::new(csr);

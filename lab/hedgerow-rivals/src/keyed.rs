@@ -7,8 +7,8 @@
 //! | 2, source, type, time from new to old, destination | bytes |
 //! | 3, source, type | the number of links |
 //!
-//! Numbers are big-endian, so that keys ascend as they do. A list of the newest links is one scan, which
-//! needs nothing else; the number of links is kept, as LinkBench's own stores keep it in a table of counts.
+//! Numbers are big-endian, so that keys ascend as the numbers do. The newest links of a list need only one
+//! scan. The map keeps the number of links, because LinkBench's own stores keep it in a table of counts.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use hedgerow_bench::{Found, Link, LinkStore};
 
 use crate::kv::{Kv, Result, Writer};
 
-/// Loaded by one transaction.
+/// The number of nodes or links in a transaction during loading.
 const BATCH: usize = 10_000;
 
 const NODE: u8 = 0;
@@ -58,7 +58,7 @@ impl Key {
 
     fn newest(src: u64, kind: u32, time: u64, dst: u64) -> Key {
         let mut key = Key::list(NEWEST, src, kind);
-        // Of equal times the greater destination is the newer link.
+        // If two links have equal times, the link with the greater destination is newer.
         key.push(&(!time).to_be_bytes()).push(&(!dst).to_be_bytes());
         key
     }
@@ -76,10 +76,10 @@ fn number(bytes: Option<&[u8]>) -> u64 {
     bytes.and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
 
-/// The stores of LinkBench over a map.
+/// A store of LinkBench on a sorted map.
 pub(crate) struct Keyed<K> {
     map: K,
-    /// The next number of a node.
+    /// The next number for a node.
     next: AtomicU64,
 }
 

@@ -1,9 +1,9 @@
-//! Engines of others behind the traits of the benchmarks: LMDB, redb and, with the feature `rocksdb`,
-//! RocksDB. Outside of the default members of the workspace: `make rivals` builds and tests it, and
+//! Engines of other projects behind the traits of the benchmarks: LMDB, redb and, with the feature `rocksdb`,
+//! RocksDB. The crate is not in the default members of the workspace: `make rivals` builds and tests it, and
 //! `cargo run --release -p hedgerow-rivals -- linkbench` measures.
 //!
-//! Each engine is a sorted map of bytes ([`kv`]), and LinkBench's nodes and links lie in it under keys that
-//! suit its requests ([`keyed`]).
+//! Each engine is a sorted map of bytes ([`kv`]). It has LinkBench's nodes and links under keys that suit the
+//! requests ([`keyed`]).
 #![deny(unsafe_code)]
 
 mod keyed;
@@ -15,7 +15,7 @@ mod rocksdb;
 
 use hedgerow_bench::Rival;
 
-/// What this program was built with.
+/// The engines in this build of the program.
 pub const RIVALS: &[Rival] = &[
     Rival { name: "lmdb", can_be_durable: true, open: lmdb::open },
     Rival { name: "redb", can_be_durable: true, open: redb::open },

@@ -1,7 +1,7 @@
 //! LMDB: a copy-on-write B+ tree in a mapped file, one writer at a time.
 //!
-//! Not durable, it writes through the map and leaves it to the system when pages reach the disk
-//! (`MDB_WRITEMAP | MDB_NOSYNC`), its fastest mode; durable, it has its defaults.
+//! If it is not durable, it writes through the map, and the system decides when pages reach the disk
+//! (`MDB_WRITEMAP | MDB_NOSYNC`). This is its fastest mode. If it is durable, it has its defaults.
 #![allow(unsafe_code, reason = "opening an environment is unsafe in the binding")]
 
 use hedgerow_bench::{LinkStore, Open};
@@ -11,7 +11,7 @@ use heed::{Database, Env, EnvFlags, EnvOpenOptions, RoTxn, RwTxn, WithTls};
 use crate::keyed::Keyed;
 use crate::kv::{Change, Kv, Reader, Result, Visit, Writer};
 
-/// Address space for the file.
+/// The address space for the file.
 const MAP_BYTES: usize = 64 << 30;
 
 type Map = Database<Bytes, Bytes>;
@@ -26,11 +26,12 @@ pub(crate) fn open(open: Open<'_>) -> Result<Box<dyn LinkStore>> {
     let mut options = EnvOpenOptions::new();
     options.map_size(MAP_BYTES);
     if !open.durable {
-        // SAFETY: without syncs a crash of the machine may damage the file, which nobody opens again.
+        // SAFETY: without syncs a crash of the machine may damage the file, but no process opens the file
+        // again.
         unsafe { options.flags(EnvFlags::WRITE_MAP | EnvFlags::NO_SYNC) };
     }
-    // SAFETY: the file lies in a directory that was made for this environment alone, so no other process maps
-    // or changes it.
+    // SAFETY: the file is in a directory that was made only for this environment, so no other process maps or
+    // changes it.
     let env = unsafe { options.open(open.path) }?;
     let mut txn = env.write_txn()?;
     let map = env.create_database(&mut txn, None)?;

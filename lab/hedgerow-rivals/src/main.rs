@@ -1,4 +1,4 @@
-//! The benchmark program with engines of others.
+//! The benchmark program with engines of other projects.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

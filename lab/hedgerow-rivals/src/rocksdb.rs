@@ -1,7 +1,7 @@
 //! RocksDB: an LSM tree, with pessimistic transactions.
 //!
-//! A Bloom filter of 10 bits a key, a block cache of 1 GiB, no compression; a log that is synced by each
-//! commit, or by none.
+//! It has a Bloom filter of 10 bits per key, a block cache of 1 GiB, and no compression. Either each commit
+//! syncs the log, or none does.
 
 use hedgerow_bench::{LinkStore, Open};
 use rocksdb::{
@@ -42,7 +42,7 @@ impl Reader for Reading<'_> {
 
     fn scan(&self, prefix: &[u8], f: &mut Visit<'_>) -> Result<()> {
         let mut options = ReadOptions::default();
-        // No key of ours has a prefix of which all bytes are the greatest.
+        // No key here has a prefix with only bytes of the greatest value.
         let mut end = prefix.to_vec();
         while let Some(last) = end.pop() {
             if last < u8::MAX {
@@ -77,7 +77,7 @@ impl Writer for Writing<'_> {
     }
 }
 
-/// Whether another transaction was in the way.
+/// True if another transaction caused the error.
 fn met_another(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
     let kind = error.downcast_ref::<rocksdb::Error>().map(rocksdb::Error::kind);
     matches!(kind, Some(ErrorKind::Busy | ErrorKind::TimedOut | ErrorKind::TryAgain))

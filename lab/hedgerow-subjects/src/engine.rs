@@ -1,4 +1,4 @@
-//! Each engine by its name: the one place that knows their types.
+//! The engines by name. Only this module knows their types.
 
 use hedgerow_lab::{
     Adjlst, Aspen, GraphForm, LiveGraph, Llama, LsmGraph, RapidStore, Sortledton, StaticCsr, Teseo,
@@ -9,7 +9,7 @@ use crate::Result;
 use crate::store::HedgerowEngine;
 use crate::subject::{Subject, subject};
 
-/// What is measured.
+/// An engine to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
     /// The store.
@@ -35,12 +35,12 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Whether this is a container of the lab that changes.
+    /// True if this is a container of the lab that can change.
     pub fn is_container(self) -> bool {
         !matches!(self, Engine::Hedgerow | Engine::Csr)
     }
 
-    /// Its name in figures.
+    /// Returns the name in figures.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Hedgerow => "hedgerow",
@@ -57,10 +57,10 @@ impl Engine {
     }
 }
 
-/// An empty graph.
+/// Makes an empty graph.
 ///
 /// # Errors
-/// For [`Engine::Csr`], which is made of a graph that is known: [`fixed`] makes it. And where the store
+/// Fails for [`Engine::Csr`], because a CSR needs a known graph; [`fixed`] makes it. Fails if the store
 /// cannot be opened.
 pub fn open(engine: Engine, form: GraphForm) -> Result<Box<dyn Subject>> {
     Ok(match engine {
@@ -77,7 +77,7 @@ pub fn open(engine: Engine, form: GraphForm) -> Result<Box<dyn Subject>> {
     })
 }
 
-/// A CSR as a graph that takes no updates.
+/// Makes a graph of a CSR, which takes no updates.
 pub fn fixed(csr: Csr) -> Box<dyn Subject> {
     subject(StaticCsr::new(csr))
 }

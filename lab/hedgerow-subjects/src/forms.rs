@@ -12,14 +12,14 @@ pub struct Form {
     pub container: &'static str,
     /// The name of the form.
     pub name: &'static str,
-    /// What it is of its container.
+    /// The kind of the form.
     pub kind: FormKind,
-    /// Makes an empty graph.
+    /// The function that makes an empty graph.
     pub new: Box<dyn Fn(GraphForm) -> Box<dyn Subject>>,
 }
 
 impl Form {
-    /// The size of blocks, where that is what the form differs in; else 0.
+    /// Returns the size of blocks if the form differs in it, otherwise 0.
     pub fn block(&self) -> usize {
         if let FormKind::Block(block) = self.kind { block } else { 0 }
     }
@@ -28,7 +28,7 @@ impl Form {
 /// Returns all forms of all containers that change.
 ///
 /// # Errors
-/// Without the feature `forms`: their operations and kernels are not compiled then.
+/// Fails without the feature `forms`: the operations and kernels of forms are then not compiled.
 #[cfg(not(feature = "forms"))]
 pub fn forms() -> Result<Vec<Form>> {
     Err("forms of containers are not in this build: add `--features forms`".into())
@@ -37,7 +37,7 @@ pub fn forms() -> Result<Vec<Form>> {
 /// Returns all forms of all containers that change.
 ///
 /// # Errors
-/// None with the feature `forms`.
+/// Never fails with the feature `forms`.
 #[cfg(feature = "forms")]
 pub fn forms() -> Result<Vec<Form>> {
     let mut forms = Forms(Vec::new());

@@ -1,4 +1,4 @@
-//! The kernels that all engines run, and what they answer.
+//! The kernels that all engines run, and their answers.
 
 use hedgerow_core::{GraphSnapshot, VertexId};
 use hedgerow_kernels::{
@@ -8,9 +8,9 @@ use hedgerow_kernels::{
 
 use crate::Result;
 
-/// Iterations of PageRank and of label propagation.
+/// The number of iterations of PageRank and of label propagation.
 pub const ITERATIONS: u32 = 10;
-/// Scores are added up in another order on each engine.
+/// The tolerance of scores: each engine adds them up in a different order.
 const RELATIVE: f64 = 1e-9;
 
 /// A kernel.
@@ -33,7 +33,7 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// All of them.
+    /// All kernels.
     pub const ALL: [Kernel; 7] = [
         Kernel::Bfs,
         Kernel::PageRank,
@@ -44,7 +44,7 @@ impl Kernel {
         Kernel::Labels,
     ];
 
-    /// Its name in figures.
+    /// Returns the name in figures.
     pub fn name(self) -> &'static str {
         match self {
             Kernel::Bfs => "bfs",
@@ -57,12 +57,13 @@ impl Kernel {
         }
     }
 
-    /// Whether it searches from a source, and so is run from several.
+    /// True if the kernel searches from a source, and so runs from several.
     pub fn has_source(self) -> bool {
         matches!(self, Kernel::Bfs | Kernel::Sssp)
     }
 
-    /// Runs it on a snapshot: a search from each of the sources, with the answer of the last one.
+    /// Runs the kernel on a snapshot. A search runs from each of the sources, and the answer is of the last
+    /// one.
     pub(crate) fn run<S: GraphSnapshot>(self, snapshot: &S, sources: &[VertexId]) -> Result<Answer> {
         Ok(match self {
             Kernel::Bfs => {
@@ -91,7 +92,7 @@ impl Kernel {
     }
 }
 
-/// What a kernel answers: the same on each engine, but for the last digits of scores.
+/// The answer of a kernel. It is the same on each engine, except for the last digits of scores.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// A number for each vertex.
@@ -103,7 +104,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Whether they are the same, but for the last digits of scores.
+    /// True if the answers are the same, except for the last digits of scores.
     pub fn agrees_with(&self, other: &Answer) -> bool {
         let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= RELATIVE * a.abs().max(b.abs());
         match (self, other) {

@@ -8,23 +8,23 @@ use hedgerow_core::{
     DynamicGraph, InterpolationHint, Resident, Timestamp, Topology, Update, WeightedTopology, Written,
 };
 
-/// How often a transaction that counts what it changes is tried again after conflicts.
+/// The number of retries after conflicts for a transaction that counts its changes.
 const RETRIES: u32 = 10_000;
 
-/// A store without files with dense keys, of which those of the trait are internal ids, too.
+/// A store without files and with dense keys. The keys of the trait are internal ids too.
 pub(crate) struct HedgerowEngine {
     graph: Graph,
     weighted: bool,
 }
 
 impl HedgerowEngine {
-    /// An empty store that settles nothing by itself.
+    /// Makes an empty store without background settling.
     pub(crate) fn new(directed: bool, weighted: bool) -> Result<HedgerowEngine, Error> {
         let options = Options::new().directed(directed).weighted(weighted).keys(KeyKind::Dense);
         Ok(HedgerowEngine { graph: options.background_settling(false).in_memory()?, weighted })
     }
 
-    /// Makes one update in a transaction that reads what it changes, and counts.
+    /// Makes one update in a transaction that reads the data it changes, and counts the change.
     fn make(&self, txn: &mut WriteTxn, update: Update, written: &mut Written) -> Result<(), Error> {
         match update {
             Update::InsertVertex(v) => written.vertices += i64::from(txn.insert_vertex(u64::from(v.0))?),
@@ -61,7 +61,7 @@ impl HedgerowEngine {
 /// A snapshot with its view.
 pub(crate) struct EngineGuard {
     snapshot: Snapshot,
-    /// How ids are spread over lists.
+    /// The distribution of ids over lists.
     hint: InterpolationHint,
 }
 
@@ -102,7 +102,7 @@ impl DynamicGraph for HedgerowEngine {
         Ok(Written { timestamp, ..written })
     }
 
-    /// With its view, so that reads and kernels find it made.
+    /// Opens a snapshot with its view, so that reads and kernels do not have to make the view.
     fn snapshot(&self) -> Result<Self::Snapshot, Error> {
         let snapshot = self.graph.snapshot()?;
         let hint = InterpolationHint::over(snapshot.view()?.vertex_bound() as u32);
@@ -113,7 +113,8 @@ impl DynamicGraph for HedgerowEngine {
         self.graph.settle()
     }
 
-    /// Without the view that the store keeps of what was read last: it belongs to snapshots.
+    /// Returns the bytes without the view that the store keeps of the last read state: it belongs to
+    /// snapshots.
     fn memory_bytes(&self) -> usize {
         let stats = self.graph.stats().expect("a store in memory tells what it has");
         (stats.memory_bytes() - stats.view_bytes) as usize

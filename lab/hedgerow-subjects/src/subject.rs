@@ -1,6 +1,6 @@
-//! Engines of any type behind one trait. Each of its methods makes many operations, which are compiled for
-//! the engine: so a call through the trait costs nothing beside them, and what measures engines is compiled
-//! once.
+//! Engines of any type behind one trait. Each method makes many operations, which are compiled for the
+//! engine. A call through the trait therefore costs nothing compared with them, and the measuring code is
+//! compiled once.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -12,16 +12,16 @@ use hedgerow_core::{
 use crate::Result;
 use crate::kernel::{Answer, Kernel};
 
-/// An edge with its weight, 1 where the work has none.
+/// An edge with its weight, which is 1 if the work has no weights.
 pub type Edge = (VertexId, VertexId, f64);
 
-/// How many neighbours a read met, and the sum of their ids: the same on each engine.
+/// The number of neighbours that a read met, and the sum of their ids. Both are the same on each engine.
 pub type Sum = (usize, u64);
 
-/// Vertices inserted by one transaction.
+/// The number of vertices that one transaction inserts.
 const VERTEX_BATCH: usize = 1 << 16;
 
-/// Edges that fall to one of several threads: every so-and-so-many-th.
+/// The edges of one of several threads: every `step`-th edge, from `first` on.
 #[derive(Clone, Copy)]
 pub struct Share<'a> {
     edges: &'a [Edge],
@@ -30,12 +30,12 @@ pub struct Share<'a> {
 }
 
 impl<'a> Share<'a> {
-    /// All of them.
+    /// Returns a share with all edges.
     pub fn all(edges: &'a [Edge]) -> Share<'a> {
         Share { edges, first: 0, step: 1 }
     }
 
-    /// Those of thread `nth` of `threads`, at least 1.
+    /// Returns the edges of thread `nth` of `threads`; `threads` counts as at least 1.
     pub fn of(edges: &'a [Edge], nth: usize, threads: usize) -> Share<'a> {
         Share { edges, first: nth, step: threads.max(1) }
     }
@@ -45,74 +45,74 @@ impl<'a> Share<'a> {
     }
 }
 
-/// A graph that changes, of any type.
+/// A graph of any type that can change.
 pub trait Subject: Sync {
-    /// Whether it cannot do this.
+    /// True if the engine lacks this capability.
     fn lacks(&self, capability: Capability) -> bool;
     /// Inserts the vertices `0..count`, many to a transaction.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Returns the errors of the engine.
     fn insert_vertices(&self, count: usize) -> Result<()>;
     /// Inserts edges, each in a transaction of its own.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Returns the errors of the engine.
     fn insert(&self, edges: Share<'_>) -> Result<()>;
     /// Removes edges, each in a transaction of its own.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Returns the errors of the engine.
     fn remove(&self, edges: Share<'_>) -> Result<()>;
     /// Inserts edges in one transaction.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Returns the errors of the engine.
     fn insert_batch(&self, edges: &[Edge]) -> Result<()>;
-    /// As [`DynamicGraph::memory_bytes`].
+    /// Returns the same as [`DynamicGraph::memory_bytes`].
     fn memory_bytes(&self) -> usize;
     /// Opens a snapshot.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Returns the errors of the engine.
     fn snapshot(&self) -> Result<Box<dyn Reader>>;
 }
 
 /// A snapshot of any type.
 pub trait Reader: Sync {
-    /// The number of edges.
+    /// Returns the number of edges.
     fn edge_count(&self) -> u64;
-    /// How many of the edges there are.
+    /// Returns the number of `edges` that exist.
     fn search(&self, edges: &[(VertexId, VertexId)]) -> usize;
-    /// The weight of an edge, if there is one.
+    /// Returns the weight of an edge, if the edge exists.
     fn weight(&self, edge: (VertexId, VertexId)) -> Option<f64>;
-    /// How many of the ids are vertices.
+    /// Returns the number of ids that are vertices.
     fn contains(&self, vertices: &[VertexId]) -> usize;
-    /// The sum of the degrees.
+    /// Returns the sum of the degrees.
     fn degrees(&self, vertices: &[VertexId]) -> usize;
     /// Reads all lists in order, block by block.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Returns the errors of the engine.
     fn scan(&self) -> Result<Sum>;
     /// Reads the lists of these vertices.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Returns the errors of the engine.
     fn visit(&self, vertices: &[VertexId]) -> Result<Sum>;
-    /// Reads the lists of these vertices, and those of the first `followed` neighbours of each.
+    /// Reads the lists of these vertices, and the lists of the first `followed` neighbours of each.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Returns the errors of the engine.
     fn two_hops(&self, vertices: &[VertexId], followed: usize) -> Result<Sum>;
     /// Runs a kernel.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Returns the errors of the engine.
     fn run(&self, kernel: Kernel, sources: &[VertexId]) -> Result<Answer>;
 }
 
-/// A graph as a subject.
+/// Makes a subject of a graph.
 pub(crate) fn subject<G: DynamicGraph + 'static>(graph: G) -> Box<dyn Subject> {
     Box::new(Held(graph))
 }
@@ -208,7 +208,7 @@ impl<S: GraphSnapshot> Reader for Opened<S> {
         for &v in vertices {
             first.clear();
             self.0.visit([v], Direction::Out, |_, run| first.extend_from_slice(run))?;
-            // The same are followed on every engine.
+            // The neighbours are sorted, so that every engine follows the same ones.
             first.sort_unstable();
             let (further, sum) = visit(&self.0, first.iter().copied().take(followed))?;
             read += first.len() + further;
@@ -222,9 +222,9 @@ impl<S: GraphSnapshot> Reader for Opened<S> {
     }
 }
 
-/// What a read does with neighbours, so that it reads them. One function for all engines: inlined into the
-/// code of each, the same loop ran half as fast again for one engine in one build, and for another in the
-/// next.
+/// Sums the neighbours, so that a read really reads them. All engines share this one function. Inlined into
+/// the code of each engine, the same loop was half as fast again for one engine in one build, and for another
+/// in the next.
 #[inline(never)]
 fn ids(run: &[VertexId]) -> u64 {
     run.iter().map(|v| u64::from(v.0)).sum()

@@ -19,7 +19,7 @@ pa = pytest.importorskip("pyarrow", reason="pyarrow cannot be installed here")
 BIG = 2**53 + 1
 DAY = datetime(2020, 1, 1)
 FAR = "is out of range: times are 64-bit microseconds"
-FINE = "has parts of a microsecond"
+FINE = "has fractions of a microsecond"
 
 
 class Capsule:

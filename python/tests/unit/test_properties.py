@@ -71,7 +71,7 @@ def test_what_is_refused() -> None:
             ]:
                 with pytest.raises(kind, match=message):
                     tx.put_edge(1, 2, p=value)
-            with pytest.raises(hedgerow.DataError, match="property seconds is of type i64, the value of type utf8"):
+            with pytest.raises(hedgerow.DataError, match="property seconds has type i64, but the value has type utf8"):
                 tx.put_edge(1, 2, label="calls", rank=1, seconds="ten")
             with pytest.raises(hedgerow.DataError, match="label a is not multi"):
                 tx.put_edge(1, 2, label="a", rank=1)
@@ -86,7 +86,7 @@ def test_what_is_refused() -> None:
             with pytest.raises(hedgerow.ProgrammingError, match="no label likes"):
                 tx.neighbors(1, label="likes")
             assert not tx.has_vertex(1)
-        with pytest.raises(hedgerow.ProgrammingError, match="label calls is multi, not not multi"):
+        with pytest.raises(hedgerow.ProgrammingError, match="label calls is defined with multi=true, not with multi=false"):
             db.define_label("calls")
         with pytest.raises(hedgerow.DataError, match="a type is"):
             db.define_property("x", list)  # type: ignore[arg-type]
@@ -192,7 +192,7 @@ def test_columns() -> None:
         before = db.published_ts
         for more, message in [
             ({"properties": {"i": [1, 2]}}, "has 2 elements for 3 edges"),
-            ({"properties": {"i": ["a", "b", "c"]}}, "property i is of type i64, the value of type utf8"),
+            ({"properties": {"i": ["a", "b", "c"]}}, "property i has type i64, but the value has type utf8"),
             ({"properties": {"new": [1, "b", 2]}}, r'properties\["new"\]\[1\] is of type utf8'),
             ({"properties": {"i": np.array([1, 2, 2**63], np.uint64)}}, r'properties\["i"\]\[2\]'),
             ({"properties": {"i": np.zeros(3, complex)}}, "found complex128"),

@@ -1,5 +1,5 @@
-//! Counts that test programs print: tests that passed, failed and were skipped, and how much exploring tests
-//! explored.
+//! Counts that test programs print: the tests that passed, failed or were skipped, and the counts of
+//! exploring tests.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub(super) struct Counts {
     pub(super) skipped: Vec<String>,
     /// The names of the tests that failed.
     pub(super) failed_tests: Vec<String>,
-    /// True while the list of failed tests is read, which is last in the output of a test program.
+    /// True within the list of failed tests, which is last in the output of a test program.
     in_failures: bool,
 }
 
@@ -40,7 +40,7 @@ impl Counts {
         self.failed_tests.extend(other.failed_tests);
     }
 
-    /// Reads one line of output. The text of a test may be in the middle of a line, if its output is shown.
+    /// Reads one line of output. If the output of a test is shown, the text may be in the middle of a line.
     pub(super) fn read(&mut self, line: &str) {
         let name = line.strip_prefix("    ").filter(|name| self.in_failures && !name.starts_with(' '));
         self.failed_tests.extend(name.map(str::to_owned));
@@ -61,21 +61,21 @@ impl Counts {
     }
 }
 
-/// True for the last line of pytest, as in `==== 12 passed, 1 skipped in 3.4s ====`; quiet runs print it
+/// True for the last line of pytest, such as `==== 12 passed, 1 skipped in 3.4s ====`. Quiet runs print it
 /// without the `=` signs.
 fn is_pytest_summary(line: &str) -> bool {
     let line = line.trim_matches(['=', ' ']);
     line.contains(" in ") && line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" passed")
 }
 
-/// Returns the number directly before the first `word`; 0 if there is none.
+/// Returns the number directly before the first `word`, or 0 if there is none.
 fn number_before(line: &str, word: &str) -> u64 {
     let Some(at) = line.find(word) else { return 0 };
     let digits = line[..at].trim_end_matches(|c: char| c.is_ascii_digit()).len();
     line[digits..at].parse().unwrap_or(0)
 }
 
-/// Parses `WHAT COUNT (floor FLOOR)`; the numbers may contain commas between thousands.
+/// Parses `WHAT COUNT (floor FLOOR)`. The numbers may have commas between groups of three digits.
 fn explored(text: &str) -> Option<Explored> {
     let (left, right) = text.split_once("(floor ")?;
     let (what, count) = left.trim_end().rsplit_once(' ')?;

@@ -1,4 +1,4 @@
-//! The published crates, as a registry receives them: `cargo package`, each with its licences.
+//! The published crates in the form that a registry receives: `cargo package`, each with its licences.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,13 +8,14 @@ use super::plan::{Plan, target_folder};
 use super::shell::Step;
 use crate::metadata::Workspace;
 
-/// The files, other than sources, that every published crate must contain.
+/// The files, in addition to sources, that every published crate must contain.
 const REQUIRED: [&str; 5] = ["Cargo.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
-/// Packages the crates that a release publishes. If `are_built`, it also builds each package, together with
-/// the packages that it depends on.
+/// Packages the crates that a release publishes. If `are_built`, also builds each package and the packages
+/// that it depends on.
 pub(super) fn plan(root: &Path, workspace: &Workspace, are_built: bool) -> Plan {
-    // Uncommitted files are packaged too. `make dist FINAL=1` refuses such a state; a rehearsal permits it.
+    // Cargo also packages uncommitted files. `make dist FINAL=1` refuses such a state, but a rehearsal
+    // permits it.
     let mut arguments = vec!["package", "--locked", "--allow-dirty"];
     arguments.extend((!are_built).then_some("--no-verify"));
     arguments.extend(workspace.published().flat_map(|package| ["--package", package.name.as_str()]));

@@ -1,4 +1,4 @@
-//! The documentation site: MkDocs in a separate environment builds it into `target/site`, and fails at broken
+//! The documentation site. MkDocs builds it in a separate environment into `target/site`, and fails at broken
 //! links.
 
 use std::path::Path;
@@ -8,25 +8,25 @@ use super::plan::{Plan, target_folder};
 use super::python::{self, Environment};
 use super::shell::Step;
 
-/// The packages that build the site, each pinned.
+/// The packages that build the site, with pinned versions.
 const ENVIRONMENT: Environment =
     Environment { folder: "target/docs-venv", requirements: "python/requirements-docs.txt" };
 
 /// The folder of the site.
 pub(super) const SITE: &str = "target/site";
 
-/// Builds the site. The stage is skipped if the packages are absent and cannot be fetched.
+/// Plans the build of the site. The stage is skipped if the packages are absent and pip cannot download them.
 pub(super) fn plan(root: &Path) -> Plan {
     if let Err(failure) = ENVIRONMENT.make(root) {
         return Plan::absent(format!("the packages of the site are not there: {}", failure.what));
     }
-    // The program, if it was built, supplies the options of the command line.
+    // If the program is built, it supplies the options of the command line.
     let build = build(root, &target_folder(root).join("debug/hedgerow"));
     python::package_if_absent(root, Plan::default()).run(build).judged_by(Outcome::require_explored)
 }
 
-/// Builds the site of a release. The options of the command line come from `program`, and the reference of
-/// the Python package from the folder `package`.
+/// Plans the site of a release. The options of the command line come from `program`, and the reference of the
+/// Python package comes from the folder `package`.
 pub(super) fn plan_of_release(root: &Path, program: &Path, package: &Path) -> Plan {
     let here = root.to_path_buf();
     let build = build(root, program).env("HEDGEROW_PACKAGE", &package.to_string_lossy());

@@ -1,4 +1,4 @@
-//! The lab, a separate workspace: `make test` only checks that it compiles; `make lab-test` and deep runs
+//! The lab, a separate workspace. `make test` only checks that it compiles. `make lab-test` and deep runs
 //! test it.
 
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use super::plan::Plan;
 use super::shell::Step;
 
-/// The manifest of the lab, from the root.
+/// The path of the lab's manifest, from the root.
 pub(super) const MANIFEST: &str = "lab/Cargo.toml";
 /// The feature that adds experiments over forms of containers.
 const FORMS: &str = "--features=hedgerow-bench/forms";
 
-/// Checks that the whole lab compiles without warnings. It optimises nothing and runs nothing.
+/// Checks that the whole lab compiles without warnings. Does not optimise or run it.
 pub(super) fn check(root: &Path) -> Plan {
     let arguments =
         ["clippy", "--manifest-path", MANIFEST, "--locked", "--workspace", FORMS, "--all-targets"];

@@ -1,8 +1,8 @@
-//! The ledger of deep runs: a permanent record of what was explored, by commit, stage and seed.
+//! The ledger of deep runs: a permanent record of explored counts, by commit, stage and seed.
 //!
-//! It is a table in the repository, with one line for each `explored:` line of a run. No earlier line of the
-//! stage has the seed of a new run. Test programs number their rounds from a million times the seed, so that
-//! no two runs have a round in common.
+//! It is a table in the repository, with one line for each `explored:` line of a run. A new run has a seed
+//! that no earlier line of the stage has. Test programs number their rounds from a million times the seed, so
+//! no two runs have a common round.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -52,7 +52,7 @@ impl Entry {
     }
 }
 
-/// Returns all lines of the table; none if the table does not exist yet.
+/// Returns all lines of the table, or no lines if the table does not exist yet.
 pub(super) fn read(root: &Path) -> Result<Vec<Entry>, String> {
     let text = match fs::read_to_string(root.join(LEDGER)) {
         Ok(text) => text,
@@ -70,8 +70,8 @@ pub(super) fn unused_seed(entries: &[Entry], wished: u64) -> u64 {
     entries.iter().map(|entry| entry.seed + 1).max().unwrap_or(0).max(wished)
 }
 
-/// Adds the counts that a stage explored. A single write adds all lines, so that concurrent runs do not mix
-/// theirs.
+/// Adds the counts that a stage explored. One write adds all lines, so that concurrent runs do not mix their
+/// lines.
 pub(super) fn append(root: &Path, stage: &str, seed: u64, outcome: &Outcome) -> Result<(), String> {
     let commit = commit(root);
     let entries = outcome.counts.explored.iter().map(|explored| Entry {
@@ -90,7 +90,7 @@ pub(super) fn append(root: &Path, stage: &str, seed: u64, outcome: &Outcome) -> 
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|e| format!("{LEDGER}: {e}"))
 }
 
-/// Returns the sums over all runs that passed, by stage and by the explored thing.
+/// Returns the sums over all runs that passed, by stage and by the kind of count.
 pub(super) fn totals(entries: &[Entry]) -> BTreeMap<(String, String), (u64, u64)> {
     let mut totals = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.passed) {
@@ -110,7 +110,7 @@ pub(super) fn print_totals(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the commit that is tested; `+` means that files differ from it.
+/// Returns the tested commit, with `+` if files differ from it.
 fn commit(root: &Path) -> String {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).current_dir(root).output().ok()?;

@@ -1,6 +1,6 @@
-//! The stages of `make test`, each timed. Their printed counts are compared with floors. All stages run, even
-//! if one fails. One thread builds the stages in their order, while other threads run the built ones. So
-//! processors that would wait for tests compile, or run other tests.
+//! The stages of `make test`, each timed. A stage fails if a printed count is below its floor. All stages
+//! run, even if one fails. One thread builds the stages in order, while other threads run the built ones. So
+//! a processor that would wait for tests compiles or runs other tests.
 
 mod count;
 mod crates;
@@ -38,9 +38,9 @@ struct Stage {
     plan: fn(&Path, &Workspace) -> Plan,
 }
 
-/// The stages, in the order in which they are built and run. Checks of form are first, because they need no
-/// built test. Python's packages are downloaded while clippy works. Python's tests wait often, and later
-/// stages are built meanwhile. Long stages are before the last builds, and short stages are last.
+/// The stages, in the order of their builds and runs. Checks of form are first, because they need no built
+/// test. Pip downloads Python's packages while clippy works. Python's tests often wait, and the builder makes
+/// later stages meanwhile. Long stages are before the last builds, and short stages are last.
 const STAGES: &[Stage] = &[
     Stage { name: "fmt", plan: fmt },
     Stage { name: "tidy", plan: tidy_stage },
@@ -71,11 +71,11 @@ const STAGES: &[Stage] = &[
     Stage { name: "rivals", plan: |root, _| lab::rivals(root) },
 ];
 
-/// The number of stages that run at once in `make test`. Several stages mostly wait for disks and for other
-/// processes, and others have one thread.
+/// The number of stages that run at once in `make test`. Several stages mostly wait for disks or for other
+/// processes, and some have only one thread.
 const STAGES_AT_ONCE: usize = 2;
 
-/// The stages that can explore for any given time.
+/// The stages that can explore for a given time.
 const DEEP_STAGES: &[&str] = &[
     "python",
     "crash",
@@ -99,11 +99,10 @@ const DEEP_STAGES: &[&str] = &[
     "system",
 ];
 
-/// The stages that `make test` runs only if they are named, because they take minutes or are not part of the
-/// product.
+/// The stages that `make test` runs only by name, because they take minutes or are not part of the product.
 const ONLY_NAMED: &[&str] = &["asan", "platforms", "package", "lab-check", "lab", "rivals"];
 
-/// The test targets that have a stage of their own; every other target belongs to `unit`.
+/// The test targets with a stage of their own. Every other target belongs to `unit`.
 const OWN_STAGE: &[&str] = &[
     "crash",
     "kill9",
@@ -119,17 +118,17 @@ const OWN_STAGE: &[&str] = &[
     "system",
 ];
 
-/// The least number of loom models that must have run.
+/// The minimum number of loom models that must run.
 const LOOM_MODELS_FLOOR: u64 = 50;
 
 /// The features of all test builds: planted faults and failure points, which some tests turn on.
 const PLANTED_FAULTS: &str = "--features=hedgerow/planted-faults,hedgerow/kernels";
 
-/// The variable that, set to 1 as in continuous integration, makes each test or stage that the machine cannot
-/// run a failure.
+/// The name of a variable. If it is 1, as in continuous integration, each test or stage that the machine
+/// cannot run is a failure.
 const NO_SKIPS: &str = "HEDGEROW_NO_SKIPS";
 
-/// Runs the stages called `chosen`, or all. With `--fail-fast` among the words it stops after the first
+/// Runs the stages named `chosen`, or all stages. With `--fail-fast` among the words, stops after the first
 /// failure.
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
     let (options, chosen): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with("--"));
@@ -148,7 +147,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
 
 const FAIL_FAST: &str = "--fail-fast";
 
-/// Returns the outcomes of the stages called `chosen`, or of all. Calls `ended` with each.
+/// Returns the outcomes of the stages named `chosen`, or of all stages. Calls `ended` with each.
 fn outcomes(
     root: &Path,
     chosen: &[&str],
@@ -163,10 +162,10 @@ fn outcomes(
     perform(root, &workspace, &stages, &Way { at_once, fail_fast }, ended)
 }
 
-/// A function that is called with each finished stage.
+/// A function that the runner calls with each finished stage.
 type Ended<'a> = &'a mut (dyn FnMut(&str, &Outcome) -> Result<(), String> + Send);
 
-/// The options with which stages run.
+/// The options of a run.
 struct Way {
     at_once: usize,
     /// True if the first failure stops all stages.
@@ -181,7 +180,7 @@ struct Done<'a> {
     ended: Ended<'a>,
 }
 
-/// Runs `stages`: one thread builds them in their order, and others run the built ones.
+/// Runs `stages`: one thread builds them in order, and other threads run the built ones.
 fn perform(
     root: &Path,
     workspace: &Workspace,
@@ -208,7 +207,7 @@ fn perform(
             println!("\n== {name}");
             let mut outcome = plan.outcome(if way.at_once == 1 { Output::AsItComes } else { output });
             let mut done = locked(&done);
-            // Another stage has failed, and the commands of this one may have been killed.
+            // If another stage has failed, the runner may have killed the commands of this stage.
             if stopped() {
                 break;
             }
@@ -231,7 +230,7 @@ fn perform(
     result.map(|()| outcomes)
 }
 
-/// Makes it a failure if the machine cannot run the stage, or a test of it.
+/// Adds a failure if the machine cannot run the stage, or a test of it.
 fn refuse_skips(outcome: &mut Outcome) {
     let skipped = outcome.counts.skipped.iter().chain(&outcome.absent);
     let refused = |skipped| Failure::of_stage(format!("skipped, which {NO_SKIPS}=1 forbids: {skipped}"));
@@ -242,7 +241,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs one exploring stage, or each in turn, for the given time, with new seeds.
+/// Runs one exploring stage, or each of them in turn, for a given time, with new seeds.
 pub(crate) fn run_deep(root: &Path, options: &[&str]) -> Result<(), String> {
     let mut stage = None;
     let mut seconds = 600;
@@ -286,13 +285,13 @@ fn tidy_stage(root: &Path, _: &Workspace) -> Plan {
 }
 
 fn clippy(root: &Path, _: &Workspace) -> Plan {
-    // The Python crate is checked too, as it is released: without a Python library to link to.
+    // The Python crate is also checked in its released form, without a Python library to link to.
     let features =
         format!("{PLANTED_FAULTS},hedgerow-python/extension-module,hedgerow-python/planted-faults");
     let arguments = ["clippy", "--locked", "--workspace", &features, "--all-targets"];
     let arguments = [&arguments[..], &["--", "-D", "warnings"]].concat();
-    // All tests are built with planted faults. Only this checks that programs compile without them, as they
-    // are released.
+    // All tests are built with planted faults. Only this step checks that the programs compile without them,
+    // as in a release.
     let shipped = ["clippy", "--locked", "-p", "hedgerow-cli", "-p", "hedgerow-python"];
     let with = ["--features=hedgerow-python/extension-module", "--", "-D", "warnings"];
     let shipped = [&shipped[..], &with].concat();
@@ -314,7 +313,7 @@ fn unit(root: &Path, workspace: &Workspace) -> Plan {
 }
 
 /// Runs a program of the folder `examples/` in the crate that users depend on. The program may write to the
-/// path that it gets as its argument.
+/// path in its argument.
 fn run_example(plan: Plan, root: &Path, name: &str) -> Plan {
     let program = plan::target_folder(root).join("debug/examples").join(name);
     let scratch = std::env::temp_dir().join(format!("hedgerow-{name}-{}", std::process::id()));
@@ -325,13 +324,13 @@ fn run_example(plan: Plan, root: &Path, name: &str) -> Plan {
     })
 }
 
-/// Plans the doc tests as a build, since cargo compiles them and runs them at once. As a run, the stage would
-/// wait for all builds that go on meanwhile.
+/// Plans the doc tests as a build, because cargo compiles and runs them in one command. As a run, the stage
+/// would wait for all concurrent builds.
 fn doc(root: &Path, _: &Workspace) -> Plan {
     Plan::default().build(Step::cargo(root, &["test", "--locked", PLANTED_FAULTS, "--doc"]))
 }
 
-/// Plans the model-checked protocols.
+/// Plans the model checks of protocols.
 fn loom(root: &Path, workspace: &Workspace) -> Plan {
     // Exploration is exhaustive up to three preemptions, unless the caller's environment sets another bound.
     let bounded = |step: Step| step.env_unless_set("LOOM_MAX_PREEMPTIONS", "3");
@@ -348,8 +347,8 @@ fn shuttle(root: &Path, workspace: &Workspace) -> Plan {
     own_target(root, workspace, "shuttle", features, |step| step).judged_by(Outcome::require_explored)
 }
 
-/// Plans the modules with `unsafe` code under AddressSanitizer. Their memory comes from the global allocator,
-/// which it watches. The compiler's option is unstable, and needs an explicit target.
+/// Plans the modules with `unsafe` code under AddressSanitizer, with the global allocator, which it observes.
+/// The compiler's option is unstable, and needs an explicit target.
 fn asan(root: &Path, _: &Workspace) -> Plan {
     const TARGET: &str = "x86_64-unknown-linux-gnu";
     if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
@@ -364,21 +363,21 @@ fn asan(root: &Path, _: &Workspace) -> Plan {
     Plan::default().test(step)
 }
 
-/// Plans the check that each planted fault is found by the tests that claim to find its kind.
+/// Plans the check that each planted fault is found by the tests that claim to find this kind of fault.
 fn faults(root: &Path, workspace: &Workspace) -> Plan {
     own_target(root, workspace, "faults", PLANTED_FAULTS, |step| step)
 }
 
-/// Plans a test target that must print what it explored. In the deep form each of its exploring tests runs
-/// for the given time.
+/// Plans a test target that must print its explored counts. In the deep form, each of its exploring tests
+/// runs for the given time.
 fn exploring(root: &Path, workspace: &Workspace, target: &str) -> Plan {
     let plan = own_target(root, workspace, target, PLANTED_FAULTS, |step| step);
     plan.judged_by(Outcome::require_explored)
 }
 
-/// Plans the test target `target` of every crate that has it, and shows its output. As in the stage `unit`,
-/// all packages of the workspace are selected: another selection would enable other features of libraries,
-/// and build them again.
+/// Plans the test target `target` of every crate that has it, and shows its output. Like the stage `unit`, it
+/// selects all packages of the workspace. Another selection would enable other features of libraries, and
+/// build them again.
 fn own_target(
     root: &Path,
     workspace: &Workspace,

@@ -23,13 +23,13 @@ impl std::ops::AddAssign for Taken {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) what: String,
-    /// The shell command that repeats the failure, from the root of the repository; empty if only the whole
-    /// stage repeats it.
+    /// The shell command that repeats the failure, from the root of the repository. It is empty if only a run
+    /// of the whole stage repeats the failure.
     pub(super) repeat: String,
 }
 
 impl Failure {
-    /// Returns a failure that only the whole stage repeats.
+    /// Returns a failure that only a run of the whole stage repeats.
     pub(super) fn of_stage(what: impl Into<String>) -> Failure {
         Failure { what: what.into(), repeat: String::new() }
     }
@@ -46,7 +46,7 @@ pub(super) struct Outcome {
     pub(super) build: Taken,
     pub(super) run: Taken,
     pub(super) counts: Counts,
-    /// The failures; empty if the stage passed.
+    /// The failures. There are none if the stage passed.
     pub(super) failures: Vec<Failure>,
     /// The reason why the machine cannot run the stage.
     pub(super) absent: Option<String>,
@@ -71,7 +71,7 @@ impl Outcome {
         }
     }
 
-    /// Fails the stage if it explored nothing, so that a stage cannot pass by doing nothing.
+    /// Adds a failure if the stage explored nothing, so that a stage cannot pass without work.
     pub(super) fn require_explored(&mut self) {
         if self.failures.is_empty() && self.counts.explored.is_empty() {
             self.failures.push(Failure::of_stage("the stage printed no `explored:` line"));

@@ -1,4 +1,4 @@
-//! The plan of a stage: its builds, which may run while other stages are tested, and then its runs.
+//! The plan of a stage: its builds, which may run during the tests of other stages, and then its runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,8 +9,8 @@ use super::outcome::{Failure, Outcome, Taken};
 use super::shell::{Ended, Output, Step, TestProgram};
 
 /// The number of test programs of a stage that run at once. A single program leaves processors idle while a
-/// test waits, and during its last test. The tests of one program use all processors, so more than two would
-/// only compete.
+/// test waits, and during its last test. The tests of one program use all processors, so more than two
+/// programs would compete.
 const PROGRAMS_AT_ONCE: usize = 2;
 
 /// A part of a stage.
@@ -29,10 +29,10 @@ pub(super) struct Plan {
     builds: Vec<Task>,
     runs: Vec<Task>,
     judge: Option<fn(&mut Outcome)>,
-    /// The outcome so far. It may already have the reason why the stage is skipped, or why it cannot begin.
+    /// The outcome so far. It may already have the reason why the stage is skipped or cannot begin.
     outcome: Outcome,
     programs: Vec<TestProgram>,
-    /// The processor time of the steps since the current part of the stage began.
+    /// The processor time of the steps since the begin of the current part of the stage.
     processor: Duration,
 }
 
@@ -54,7 +54,7 @@ impl Plan {
         self
     }
 
-    /// Adds a function of this program that belongs to building.
+    /// Adds a function of this program that belongs to the build.
     pub(super) fn prepare(mut self, work: impl FnOnce() -> Result<(), Failure> + Send + 'static) -> Plan {
         self.builds.push(Task::Call(Box::new(work)));
         self
@@ -70,8 +70,8 @@ impl Plan {
         self
     }
 
-    /// Adds `cargo test`, whose command is `step`: its test programs are built, and then [some of them run at
-    /// once](PROGRAMS_AT_ONCE). Before it runs a test, `cargo test` itself would wait for every other cargo
+    /// Adds `cargo test`, whose command is `step`. Its test programs are built, and then [some of them run at
+    /// once](PROGRAMS_AT_ONCE). This avoids `cargo test` for the run: it would wait for every other cargo
     /// that builds in the same folder.
     pub(super) fn test(mut self, step: Step) -> Plan {
         let (build, run) = step.built_and_run();
@@ -86,7 +86,7 @@ impl Plan {
         self
     }
 
-    /// Runs the builds up to the first one that fails, since a later build needs the earlier ones.
+    /// Runs the builds until one fails, because a later build needs the earlier ones.
     pub(super) fn built(mut self, output: Output<'_>) -> Plan {
         let started = Instant::now();
         for task in std::mem::take(&mut self.builds) {
@@ -103,7 +103,7 @@ impl Plan {
         !self.outcome.failures.is_empty()
     }
 
-    /// Runs everything that was [built](Self::built), even after failures, and judges the outcome.
+    /// Runs all parts that were [built](Self::built), even after failures, and judges the outcome.
     pub(super) fn outcome(mut self, output: Output<'_>) -> Outcome {
         let started = Instant::now();
         if !self.has_failed() {
@@ -135,10 +135,10 @@ impl Plan {
         }
     }
 
-    /// Runs the test programs with the settings of `step`. The output of a single program goes to `output` as
-    /// it is written. With several programs, each one's output is shown when it has ended.
+    /// Runs the test programs with the settings of `step`. A single program writes its output directly to
+    /// `output`. With several programs, the output of each is shown when it ends.
     fn run_programs(&mut self, step: &Step, output: Output<'_>) {
-        // The largest program has the most tests. It runs first, so that it is not the last to end.
+        // The largest program has the most tests. It runs first, so that it does not end last.
         self.programs.sort_by_key(|program| std::cmp::Reverse(program.size()));
         let steps: Vec<Step> = self.programs.iter().map(|program| step.of(program)).collect();
         match steps.as_slice() {
@@ -155,7 +155,8 @@ impl Plan {
     }
 }
 
-/// Runs all `steps`, [some at once](PROGRAMS_AT_ONCE). When `output` requests a stop, no further step begins.
+/// Runs all `steps`, [some at once](PROGRAMS_AT_ONCE). After `output` requests a stop, no further step
+/// begins.
 fn some_at_once(steps: &[Step], output: Output<'_>) -> Vec<Ended> {
     let never = AtomicBool::new(false);
     let stop = match output {

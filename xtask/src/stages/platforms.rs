@@ -1,9 +1,9 @@
 //! Checks the product for other systems than this one: `cargo check` for Linux on arm64, Linux with musl, and
 //! macOS on arm64.
 //!
-//! A check needs the target's standard library: rustup's, if the target is installed, or else one that cargo
-//! builds from source. It also needs a C compiler for the target, for mimalloc and zstd. Zig's compiler, from
-//! Python's package index, is used.
+//! A check needs the standard library of the target. If rustup has installed the target, it has this library.
+//! Otherwise cargo builds it from source. A check also needs a C compiler for the target, for mimalloc and
+//! zstd. This is Zig's compiler, from Python's package index.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,8 +12,8 @@ use super::plan::Plan;
 use super::python;
 use super::shell::Step;
 
-/// The targets, each with its name for Zig's C compiler. A target without such a name uses this machine's C
-/// compiler: Zig's refuses `-march=x86-64`, which build scripts pass for that target.
+/// The targets, each with its name for Zig's C compiler. A target without such a name uses the C compiler of
+/// this machine, because Zig's compiler refuses `-march=x86-64`, which build scripts pass for that target.
 const TARGETS: &[(&str, Option<&str>)] = &[
     ("aarch64-unknown-linux-gnu", Some("aarch64-linux-gnu")),
     ("x86_64-unknown-linux-musl", None),
@@ -21,7 +21,7 @@ const TARGETS: &[(&str, Option<&str>)] = &[
 ];
 /// The packages of the product: facade with kernels, command line, demo, Python package.
 const PACKAGES: &[&str] = &["hedgerow", "hedgerow-cli", "hedgerow-demo", "hedgerow-python"];
-/// The Python package with a C compiler for all targets.
+/// The Python package that contains a C compiler for all targets.
 const ZIG: &str = "ziglang";
 /// The folder of a compiler from the system's packages, which include the source of the standard library.
 const SYSTEM_PROGRAMS: &str = "/usr/bin";
@@ -40,14 +40,14 @@ pub(super) fn plan(root: &Path) -> Plan {
     }
     let root = root.to_path_buf();
     plan.prepare(move || python::install(&root, &[ZIG])).judged_by(|outcome| {
-        // Cargo's warnings about build scripts concern foreign C code, and are ignored.
+        // Cargo's warnings about build scripts concern foreign C code, so they are ignored.
         outcome.counts.passed += if outcome.failures.is_empty() { TARGETS.len() as u64 } else { 0 };
     })
 }
 
 /// A compiler that can check a target.
 struct Toolchain {
-    /// The folder of cargo and rustc; `None` for the repository's own.
+    /// The folder of cargo and rustc, or `None` for the repository's own ones.
     programs: Option<PathBuf>,
     /// True if cargo builds the target's standard library from its source.
     from_source: bool,
@@ -63,7 +63,7 @@ impl Toolchain {
         })
     }
 
-    /// Returns the check of `target`; Zig's C compiler calls it `zig`.
+    /// Returns the check of `target`. Zig's C compiler calls this target `zig`.
     fn check(&self, root: &Path, target: &str, zig: Option<&str>) -> Step {
         let mut arguments = vec!["check", "--locked", "--target", target];
         arguments.extend(["--features", "hedgerow-python/extension-module,hedgerow/kernels"]);
@@ -91,8 +91,8 @@ impl Toolchain {
     }
 }
 
-/// Returns the folder of the standard libraries that belong to the compiler in `programs`, or to the
-/// repository's.
+/// Returns the folder of the standard libraries of the compiler in `programs`, or of the repository's
+/// compiler.
 fn rustlib(programs: Option<&Path>) -> Option<PathBuf> {
     let rustc = programs.map_or_else(|| PathBuf::from("rustc"), |folder| folder.join("rustc"));
     let sysroot = Command::new(rustc).args(["--print", "sysroot"]).output().ok()?;

@@ -3,14 +3,13 @@
 
 use std::time::Duration;
 
-/// The number of ticks per second in Linux's processor times, equal on all machines.
+/// The number of ticks per second in Linux's processor times. It is equal on all machines.
 const TICKS_A_SECOND: f64 = 100.0;
-/// The interval at which the end of a child is checked.
+/// The interval between two checks for the end of a child.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Returns the processor time, user and system together, of a child, including its own children for which it
-/// waited. Waits for the end of the child. Its parent must not have waited for it yet. Returns zero on a
-/// system without `/proc`.
+/// Returns the user and system time of a child, including its own children for which it waited. Waits for the
+/// end of the child, whose parent must not have waited for it yet. Returns zero on a system without `/proc`.
 pub(super) fn time_of_child(id: u32) -> Duration {
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
@@ -29,10 +28,12 @@ pub(super) enum State {
     Ended,
 }
 
-/// Reads a line of `/proc/ID/stat`. The name of the program is in parentheses, and may contain any character.
+/// Parses a line of `/proc/ID/stat`. The name of the program is in parentheses, and may contain any
+/// character.
 pub(super) fn parse(stat: &str) -> Option<(State, Duration)> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-    // `utime`, `stime`, `cutime` and `cstime` of proc(5). The state is the first field after the name.
+    // The fields are `utime`, `stime`, `cutime` and `cstime` of proc(5). The state is the first field after
+    // the name.
     let ticks = fields.get(11..15)?.iter().map(|ticks| ticks.parse::<u64>());
     let ticks: u64 = ticks.sum::<Result<_, _>>().ok()?;
     let state = if fields.first() == Some(&"Z") { State::Ended } else { State::Runs };

@@ -1,4 +1,5 @@
-//! The Python package: a virtual environment in `.venv`, the extension built into the environment, pytest.
+//! The Python package: a virtual environment in `.venv`, the extension built into the environment, and
+//! pytest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,18 +10,18 @@ use super::plan::{Plan, target_folder};
 use super::shell::{Output, Step, is_deep};
 use crate::metadata::Workspace;
 
-/// The packages that the tests and the build need, each pinned.
+/// The packages for the tests and the build, with pinned versions.
 const ENVIRONMENT: Environment =
     Environment { folder: ".venv", requirements: "python/requirements-test.txt" };
 
-/// The lock for making an environment, since one stage makes it early and another needs it.
+/// The lock for making an environment. One stage makes it early, and another one needs it.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// The features of the extension: the same as of Rust's test build, so that the store is compiled once for
-/// both. The released form, without planted faults, is checked by the stage clippy.
+/// The features of the extension. They are the same as in Rust's test build, so that the store is compiled
+/// once for both. The stage clippy checks the released form, without planted faults.
 const FEATURES: &str = "extension-module,planted-faults,hedgerow/kernels";
 
-/// Makes `.venv` while other stages build: installing packages mostly waits for the network.
+/// Makes `.venv` during the builds of other stages, because installing packages mostly waits for the network.
 pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
     let root = root.to_path_buf();
     Plan::default().call(move || ENVIRONMENT.make(&root))
@@ -70,14 +71,15 @@ fn develop(root: &Path) -> Step {
 
 const PYTEST: &[&str] = &["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider"];
 
-/// The tests that a deep round runs.
+/// The tests that a deep run executes.
 const EXPLORING: &[&str] =
     &["python/tests/property/test_obvious_programs.py", "python/tests/unit/test_signals.py"];
 
-/// The folder into which [`pip_install`] puts the package. The test imports it from this folder only.
+/// The folder into which [`pip_install`] puts the package. The test imports the package only from this
+/// folder.
 const PIP_TARGET: &str = "target/pip";
 
-/// Runs `pip install .` as users do, but faster: with the tests' profile, so that builds are reused, and with
+/// Runs `pip install .` as users do, but faster: with the tests' profile, so that it reuses builds, and with
 /// the build tools of `.venv`.
 fn pip_install(root: &Path) -> Step {
     let arguments =
@@ -94,7 +96,7 @@ fn pip_install(root: &Path) -> Step {
         .env("CARGO_TARGET_DIR", &target_folder(root).to_string_lossy())
 }
 
-/// Builds the package, optimised, into `.venv`.
+/// Builds the optimised package into `.venv`.
 pub(crate) fn release(root: &Path) -> Result<(), String> {
     ENVIRONMENT.make(root).map_err(|failure| failure.what)?;
     done(&maturin(root, &["develop", "--locked", "--profile", "wheel"])).map_err(|failure| failure.what)?;
@@ -115,7 +117,7 @@ impl Environment {
         let _alone = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
         let broken = |file: &str, error: std::io::Error| Failure::of_stage(format!("{file}: {error}"));
         let wanted = fs::read_to_string(root.join(requirements)).map_err(|e| broken(requirements, e))?;
-        // The file records the requirements that were installed last, so that later runs need no network.
+        // The file records the last installed requirements, so that later runs need no network.
         let record = root.join(folder).join("installed.txt");
         if fs::read_to_string(&record).is_ok_and(|installed| installed == wanted) {
             return Ok(());
@@ -132,16 +134,16 @@ impl Environment {
         fs::write(&record, wanted).map_err(|e| broken(&record.to_string_lossy(), e))
     }
 
-    /// Returns the path of a program that the environment's packages install.
+    /// Returns the path of a program that the packages of the environment install.
     pub(super) fn program(&self, root: &Path, name: &str) -> PathBuf {
         root.join(self.folder).join("bin").join(name)
     }
 }
 
-/// The packages that build a release, each pinned.
+/// The packages that build a release, with pinned versions.
 const RELEASE_REQUIREMENTS: &str = "python/requirements-release.txt";
 
-/// Installs some of the packages that build a release into `.venv`, which is made if it is absent.
+/// Installs some of the packages that build a release into `.venv`. Makes `.venv` if it is absent.
 pub(super) fn install(root: &Path, packages: &[&str]) -> Result<(), Failure> {
     ENVIRONMENT.make(root)?;
     let pip = [
@@ -167,7 +169,7 @@ pub(super) fn maturin(root: &Path, arguments: &[&str]) -> Step {
     let environment = root.join(ENVIRONMENT.folder);
     Step::new(program(root, "maturin"), root, arguments)
         .env("VIRTUAL_ENV", &environment.to_string_lossy())
-        // The tests' profile and folder are used, so that their builds are reused.
+        // The call uses the profile and the folder of the tests, so that it reuses their builds.
         .env("CARGO_TARGET_DIR", &target_folder(root).to_string_lossy())
 }
 

@@ -1,4 +1,4 @@
-//! Child processes: their output is passed on line by line, and counts are read from it.
+//! Child processes: this module shows their output line by line, and reads counts from it.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -15,7 +15,7 @@ use super::count::Counts;
 use super::outcome::Failure;
 use super::processor;
 
-/// The seconds that deep stages run, and their first seed; unset in `make test`.
+/// The number of seconds of a deep run, and its first seed. It is unset in `make test`.
 static DEEP: OnceLock<(u64, u64)> = OnceLock::new();
 
 /// Makes every later step explore for `seconds`, with seeds that begin with `seed`.
@@ -43,8 +43,8 @@ fn deep_variables() -> Vec<(&'static str, String)> {
 pub(super) enum Output<'s> {
     /// Line by line, as the child writes it.
     AsItComes,
-    /// As a whole when the child has ended, because the output of another child is shown meanwhile. Once the
-    /// flag is set, the child is killed at its next line.
+    /// The whole output after the end of the child, because the output of another child is shown meanwhile.
+    /// Once the flag is set, the child is killed at its next line.
     Together(&'s AtomicBool),
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Ended {
     pub(super) programs: Vec<TestProgram>,
     /// The processor time of the child and its children.
     pub(super) processor: Duration,
-    /// The failure; `None` if the exit status is 0.
+    /// The failure, or `None` if the exit status is 0.
     pub(super) failure: Option<Failure>,
 }
 
@@ -86,7 +86,7 @@ impl TestProgram {
         Some(TestProgram { path, folder, target })
     }
 
-    /// Returns the size of the file; 0 if it is absent, which is reported when it is run.
+    /// Returns the size of the file, or 0 if it is absent. The run reports an absent file.
     pub(super) fn size(&self) -> u64 {
         std::fs::metadata(&self.path).map_or(0, |file| file.len())
     }
@@ -127,7 +127,7 @@ impl Step {
         self
     }
 
-    /// Sets a variable of the child, unless the caller's environment has it.
+    /// Sets a variable of the child, unless the environment of the caller has it.
     pub(super) fn env_unless_set(self, name: &str, value: &str) -> Step {
         if std::env::var_os(name).is_some() { self } else { self.env(name, value) }
     }
@@ -138,13 +138,13 @@ impl Step {
         self
     }
 
-    /// Splits a `cargo test` into two steps. The first builds the test programs and lists them. The second
-    /// runs one, through [`of`](Self::of).
+    /// Splits a `cargo test` into two steps. The first step builds the test programs and lists them. The
+    /// second step runs one of them, through [`of`](Self::of).
     pub(super) fn built_and_run(self) -> (Step, Step) {
         let mut build = self.clone();
         let to_cargo = build.arguments.iter().position(|a| a == "--").unwrap_or(build.arguments.len());
         build.arguments.truncate(to_cargo);
-        // The selection of targets is left out, since the failed program is selected by its own option.
+        // The selection of targets is left out, because the failed program has an option that selects it.
         let selects = |a: &str| a.starts_with("--lib") || a.starts_with("--bins") || a == "--test";
         let mut kept = Vec::new();
         let mut arguments = build.arguments.iter();
@@ -186,7 +186,7 @@ impl Step {
                     text += line;
                     text.push('\n');
                 });
-                // One call prints the whole text, because another thread prints lines too.
+                // One call prints the whole text, because another thread also prints lines.
                 print!("{text}");
                 status
             }
@@ -208,12 +208,12 @@ impl Step {
         Failure { what, repeat: self.repeat(tests) }
     }
 
-    /// Returns the program's name with the folder in which it runs, since programs of several packages share
-    /// a name.
+    /// Returns the name of the program with the folder in which it runs, because programs of several packages
+    /// have equal names.
     fn name(&self) -> String {
         let last = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let program = last(Path::new(&self.program));
-        // A reader has no use for cargo's hash in the name.
+        // Cargo's hash in the name does not help a reader.
         let program = match (program.rsplit_once('-'), &self.built_by) {
             (Some((name, _)), Some(_)) => name.to_owned(),
             _ => program,
@@ -226,8 +226,8 @@ impl Step {
         format!("{}{} {}", variables.collect::<String>(), self.name(), self.arguments.join(" "))
     }
 
-    /// Returns a shell command, from the root of the repository, that repeats the tests with these names; all
-    /// tests if there are no names.
+    /// Returns a shell command, from the root of the repository, that repeats the tests with these names.
+    /// Without names, it repeats all tests.
     fn repeat(&self, tests: &[String]) -> String {
         let variables = self.variables.iter().map(|(name, value)| (name.as_str(), value.clone()));
         let mut words: Vec<String> = variables
@@ -250,7 +250,7 @@ impl Step {
         } else {
             let program = Path::new(&self.program);
             let program = program.strip_prefix(&self.folder).unwrap_or(program).to_string_lossy();
-            // The program may be the path of a toolchain's cargo; the shell command has the plain name.
+            // The program may be the path of a toolchain's cargo. The shell command uses the plain name.
             words.push(if program.ends_with("/cargo") { "cargo".to_owned() } else { program.into_owned() });
             words.extend(self.arguments.iter().map(|argument| quoted(argument)));
         }
@@ -258,7 +258,7 @@ impl Step {
     }
 }
 
-/// Returns a word in the quotes that a shell needs.
+/// Returns a word, in quotes if a shell needs them.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=/.,:+@%".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -268,7 +268,7 @@ fn quoted(word: &str) -> String {
 }
 
 impl Ended {
-    /// Reads a line of output; false if the line is only for this program and not for people.
+    /// Reads a line of output. Returns false if the line is only for this program.
     fn read(&mut self, line: &str) -> bool {
         self.counts.read(line);
         let is_message = line.starts_with("{\"reason\":");
@@ -277,8 +277,8 @@ impl Ended {
     }
 }
 
-/// Runs a command until it ends, and calls `show` with each line of its output. Once `stop` is set, kills the
-/// command at its next line.
+/// Runs a command until it ends, and calls `show` with each line of its output. After `stop` is set, kills
+/// the command at its next line.
 fn follow(
     command: &mut Command,
     ended: &mut Ended,

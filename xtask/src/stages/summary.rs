@@ -1,8 +1,9 @@
-//! The last output of a run: a table of the stages, what they explored, what was skipped, and every failure.
+//! The last output of a run: a table of the stages, their explored counts, the skipped tests, and every
+//! failure.
 
 use super::outcome::{Outcome, Taken};
 
-/// Prints the summary; `Err` if a stage failed.
+/// Prints the summary. Returns an error if a stage failed.
 pub(super) fn print(done: &[(&str, Outcome)]) -> Result<(), String> {
     print!("{}", text(done));
     match done.iter().all(|(_, outcome)| outcome.failures.is_empty()) {
@@ -11,7 +12,7 @@ pub(super) fn print(done: &[(&str, Outcome)]) -> Result<(), String> {
     }
 }
 
-/// Returns the summary. Its last line has the form that other test runners use too.
+/// Returns the summary. Its last line has the form of other test runners.
 pub(super) fn text(done: &[(&str, Outcome)]) -> String {
     let mut text = format!(
         "\n{:<10} {:>8} {:>8} {:>8} {:>8} {:>6}  result\n",
@@ -43,7 +44,7 @@ pub(super) fn text(done: &[(&str, Outcome)]) -> String {
     text + &format!("{} passed, {failed} failed, {} skipped\n", total.counts.passed, skipped.len())
 }
 
-/// Returns the lines that `of` finds in each stage, each after the stage's name.
+/// Returns the lines that `of` finds in each stage, each after the name of the stage.
 fn lines(done: &[(&str, Outcome)], of: impl Fn(&Outcome) -> Vec<String>) -> Vec<String> {
     let of_stage = |(name, outcome): &(&str, Outcome)| {
         of(outcome).into_iter().map(|line| format!("{name}: {line}")).collect::<Vec<_>>()
@@ -51,7 +52,7 @@ fn lines(done: &[(&str, Outcome)], of: impl Fn(&Outcome) -> Vec<String>) -> Vec<
     done.iter().flat_map(of_stage).collect()
 }
 
-/// Returns lines under a heading; an empty text if there are no lines.
+/// Returns lines below a heading, or an empty text if there are no lines.
 fn section(heading: &str, lines: &[String]) -> String {
     if lines.is_empty() { String::new() } else { format!("\n{heading}\n  {}\n", lines.join("\n  ")) }
 }

@@ -1,4 +1,4 @@
-//! The lines that test programs print, read as they come.
+//! Tests of stages: the lines that test programs print, failures, and concurrent programs and stages.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -112,7 +112,7 @@ fn the_build_of_a_test_step_leaves_the_arguments_of_the_tests_away() {
     assert_eq!(TestProgram::parse("{}"), None);
 }
 
-/// A program that fails as the test harness does, and one as pytest does.
+/// One program fails like the test harness, another one like pytest.
 #[test]
 fn a_failure_names_its_tests_and_the_command_that_repeats_them() {
     let root = Path::new(".");
@@ -182,8 +182,8 @@ fn a_stage_runs_what_it_built_and_is_judged() {
     assert_eq!(low.failures.len(), 1);
 }
 
-/// Two programs that each wait for the other to begin, and a third: one after another, the first would wait
-/// in vain.
+/// Two programs each wait until the other one begins, and there is a third one. If programs ran one after
+/// another, the first would wait for ever.
 #[test]
 fn the_programs_of_a_stage_run_two_at_a_time() {
     let folder = std::env::temp_dir().join(format!("hedgerow-programs-{}", std::process::id()));
@@ -197,7 +197,7 @@ fn the_programs_of_a_stage_run_two_at_a_time() {
             )
         };
         let lines = names.iter().map(line).collect::<Vec<_>>().join("\n");
-        // `sh` for the build, too: it prints the messages, and leaves the options for cargo away.
+        // `sh` also runs the build: it prints the messages, and ignores the options for cargo.
         let step = Step::new("sh", &folder, &["-c", &format!("echo '{lines}'; : "), "--", "-c", script]);
         Plan::default().test(step).built(Output::AsItComes).outcome(Output::AsItComes)
     };
@@ -211,7 +211,7 @@ fn the_programs_of_a_stage_run_two_at_a_time() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Two stages of which each waits for the other to begin, one that fails, one that would run for long, and a
+/// Two stages each wait until the other one begins. One stage fails, one would run for long, and there is a
 /// last one.
 #[test]
 fn stages_run_two_at_a_time_and_the_first_failure_ends_them_if_asked() {

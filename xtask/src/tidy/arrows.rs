@@ -41,11 +41,11 @@ const TABLE: &[Row] = &[
     row(MEM, &[CORE], &[TESTKIT, WORKLOAD, TXN]),
     row(LOG, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),
-    // The examples in its documentation use the facade, as users do.
+    // The examples in the documentation of the engine use the facade, as users do.
     row(ENGINE, &[CORE, IO, LOG, MEM, PAR, TIER, TXN], &[TESTKIT, STORE]),
-    // Its tests forge files, and check the results of parsers.
+    // The tests of the facade forge files, and check the results of parsers.
     row(STORE, &[ANALYTICS, CORE, ENGINE, IO, KERNELS, MEM], &[TESTKIT, WORKLOAD, LOG, TIER]),
-    // Kernels are tested on the plain CSR, with which they are also compared.
+    // The tests of kernels use the plain CSR, with which benchmarks also compare them.
     row(KERNELS, &[CORE, PAR], &[TESTKIT, WORKLOAD]),
     row(ANALYTICS, &[ENGINE, KERNELS], &[]),
     row("hedgerow-schedules", &[], &[CORE, STORE, TESTKIT]),

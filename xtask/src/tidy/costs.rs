@@ -7,7 +7,7 @@ use super::report::{File, Place, Report};
 
 /// The types of handles that users hold.
 const HANDLES: &[&str] = &["Graph", "Snapshot", "WriteTxn", "Pipeline", "Ticket"];
-/// The texts by which a cost is recognized, or a reference to a method that states it.
+/// The texts that show a cost, or a reference to a method that states it.
 const STATED: &[&str] = &["O(", "As [`", "as [`", "Like [`", "like [`", "See [`", "see [`"];
 
 /// Checks a Rust file of `hedgerow-engine`: the inherent `impl` blocks of handles.

@@ -1,4 +1,4 @@
-//! Manifests: every dependency comes from the workspace, every crate inherits the lints.
+//! Checks of manifests: every dependency comes from the workspace, and every crate inherits the lints.
 
 use super::report::{File, Report};
 
@@ -33,13 +33,13 @@ fn inherits_lints(manifest: &str) -> bool {
     false
 }
 
-/// The section of a manifest that a line belongs to.
+/// The section of a manifest to which a line belongs.
 enum Section {
-    /// `[dependencies]` and similar sections: one dependency per line.
+    /// `[dependencies]` and similar sections, with one dependency per line.
     List {
         of_tests: bool,
     },
-    /// `[dependencies.NAME]`: the following lines are keys of one dependency. Records whether
+    /// `[dependencies.NAME]`, in which the following lines are keys of one dependency. It records whether
     /// `workspace = true` is among them.
     One {
         name: String,

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use crate::metadata;
 use report::{File, Place, Report};
 
-/// The permitted exceptions of the checks, apart from the table of crates.
+/// The permitted exceptions of the checks, in addition to the table of crates.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tables {
     known_cycles: &'static [modules::known::KnownCycle],
@@ -62,7 +62,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     if report.errors.is_empty() { Ok(()) } else { Err(report.errors.join("\n")) }
 }
 
-/// Prints every arrow between modules of the crate `krate`, for work on its cycles.
+/// Prints every arrow between modules of the crate `krate`. It helps to remove cycles.
 pub(crate) fn list_modules(root: &Path, krate: &str) -> Result<(), String> {
     let files = read_tree(root).map_err(|e| format!("cannot read the repository: {e}"))?;
     for line in modules::list(&files, krate)? {
@@ -106,8 +106,8 @@ fn check(root: &Path, tables: Tables) -> Result<Report, String> {
 const SKIPPED_FOLDERS: &[&str] = &["target", "node_modules", "__pycache__"];
 /// The hidden folders that belong to the repository.
 const HIDDEN_FOLDERS: &[&str] = &[".ci", ".cargo"];
-/// The extensions of files that are read as text. Continuous integration's script `run` has no extension, and
-/// is read too.
+/// The extensions of text files. The script `run` of continuous integration has no extension, but is also
+/// read.
 const TEXT_EXTENSIONS: &[&str] = &["rs", "toml", "md", "py", "pyi", "txt", "sh"];
 const TEXT_NAMES: &[&str] = &["Makefile", "run"];
 

@@ -1,5 +1,6 @@
-//! Published crates: their manifests have the keys that a registry requires, and their dependencies can be
-//! published before them. Cargo would find faults crate by crate, when half of them are already published.
+//! Checks of published crates: their manifests have the keys that a registry requires, and their dependencies
+//! can be published before them. Cargo would find a fault crate by crate, when half of the crates are already
+//! published.
 
 use super::report::Report;
 use crate::metadata::{Arrow, Kind, Workspace};

@@ -7,11 +7,11 @@ use proc_macro2::{LexError, TokenStream};
 pub(super) struct Report {
     /// The errors. Any error fails the run.
     pub(super) errors: Vec<String>,
-    /// The checks that could not be made on this machine, each with its reason.
+    /// The checks that this machine cannot make, each with its reason.
     pub(super) skipped: Vec<String>,
     /// The files with `unsafe`, each with its number of blocks.
     pub(super) unsafe_blocks: Vec<(String, usize)>,
-    /// A line for each crate, with the numbers of its modules, of the arrows between them, and of cycles.
+    /// The line of each crate, with the numbers of its modules, of the arrows between them, and of cycles.
     pub(super) modules: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct File {
     /// The path from the root of the repository, with `/` between its parts.
     pub(super) path: String,
     pub(super) text: String,
-    /// The tokens, if it is a Rust file of the crates; empty for every other file.
+    /// The tokens of a Rust file of the crates. Every other file has none.
     pub(super) stream: TokenStream,
 }
 
@@ -42,7 +42,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// The line of the first character that begins no token, or of a bracket without its partner.
+    /// Returns the line of the first character that begins no token, or of a bracket without its partner.
     pub(super) fn new(path: String, text: String) -> Result<File, String> {
         let code = if Place::of(&path).is_some() { text.as_str() } else { "" };
         let stream = code
@@ -59,12 +59,12 @@ impl File {
 /// The position of a Rust file in the workspace.
 pub(super) struct Place<'a> {
     pub(super) krate: &'a str,
-    /// The path inside `src`; none for tests, examples and benches.
+    /// The path inside `src`, or `None` for tests, examples and benches.
     pub(super) in_src: Option<&'a str>,
 }
 
 impl<'a> Place<'a> {
-    /// Returns the position of the file at `path`; none for files outside the crates, or not in Rust.
+    /// Returns the position of the file at `path`, or `None` for a file outside of the crates or not in Rust.
     pub(super) fn of(path: &'a str) -> Option<Place<'a>> {
         let (krate, inside) = match path.strip_prefix("crates/").or_else(|| path.strip_prefix("lab/")) {
             Some(rest) => rest.split_once('/')?,

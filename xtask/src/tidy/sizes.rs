@@ -1,20 +1,20 @@
-//! Sizes of files and functions. A long one states its reason. A list has the files that were already long
-//! when this rule was made.
+//! Checks of the sizes of files and functions. A long one must state its reason. A list has the files that
+//! were already long when this rule was made.
 
 use super::report::{File, Report};
 use super::tokens::{Token, text};
 
-/// The maximal number of lines of a file that states no reason for its length.
+/// The maximum number of lines of a file that states no reason for its length.
 const FILE_LINES: usize = 400;
-/// The maximal number of lines of any file, whatever its reason.
+/// The maximum number of lines of a file with any reason.
 const FILE_LIMIT_LINES: usize = 800;
-/// The maximal number of lines of a function that states no reason for its length.
+/// The maximum number of lines of a function that states no reason for its length.
 const FUNCTION_LINES: usize = 70;
 /// The beginning of a reason.
 const REASON: &str = "Long because";
 
-/// The files that were already long when the rule was made, with their lines at that time. It is a ratchet: a
-/// change that splits a file removes its entry; no change adds one.
+/// The files that were already long when the rule was made, with their numbers of lines at that time. The
+/// list is a ratchet: a change that splits a file removes its entry, and no change may add one.
 pub(super) const LONG_FILES: &[(&str, usize)] = &[
     ("crates/hedgerow-log/src/record.rs", 417),
     ("crates/hedgerow-mem/src/arena/shard.rs", 501),
@@ -38,7 +38,7 @@ pub(super) fn check_list(files: &[File], long: &[(&str, usize)], report: &mut Re
 
 const HERE: &str = "LONG_FILES (xtask/src/tidy/sizes.rs)";
 
-/// Checks the size of a Rust file; `long` is `LONG_FILES`.
+/// Checks the size of a Rust file. `long` is `LONG_FILES`.
 pub(super) fn check_file(file: &File, long: &[(&str, usize)], report: &mut Report) {
     let lines = file.text.lines().count();
     let is_long = lines > FILE_LINES;
@@ -89,7 +89,7 @@ pub(super) fn check_functions(file: &File, tokens: &[Token], report: &mut Report
     }
 }
 
-/// Returns the positions of the braces of the function at `at`; none if there is a `;` before them.
+/// Returns the positions of the braces of the function at `at`, or `None` if there is a `;` before them.
 fn body(tokens: &[Token], mut at: usize) -> Option<(usize, usize)> {
     while !matches!(text(tokens, at), "{" | ";" | "}") {
         at += tokens.get(at)?.length;
@@ -98,7 +98,7 @@ fn body(tokens: &[Token], mut at: usize) -> Option<(usize, usize)> {
 }
 
 /// True if a reason is in the comments and attributes above line `first`, or in the first line of the body,
-/// which begins in line `body`.
+/// which is line `body`.
 fn says_why(lines: &[&str], first: usize, body: usize) -> bool {
     let is_reason = |line: &&str| line.starts_with("//") && line.contains(REASON);
     let above = lines[..first - 1].iter().rev().take_while(|l| l.starts_with("//") || l.starts_with("#["));

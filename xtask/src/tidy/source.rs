@@ -1,10 +1,10 @@
-//! Rust source: the modules that may contain `unsafe`, the summaries of modules, and words of unfinished
-//! work.
+//! Checks of Rust source: the modules that may contain `unsafe`, the summaries of modules, and words of
+//! unfinished work.
 
 use super::report::{File, Place, Report};
 use super::tokens::Token;
 
-/// The crates that may contain `unsafe`, and their modules that may. A new entry needs a reason in
+/// The crates that may contain `unsafe`, with the modules in which they may. A new entry needs a reason in
 /// `docs/design/`.
 const UNSAFE_MODULES: &[(&str, &[&str])] = &[
     ("hedgerow-core", &["fork", "simd", "sync"]),
@@ -23,18 +23,17 @@ const NO_FILES: &[&str] = &[
     "hedgerow-tier",
     "hedgerow-txn",
 ];
-/// The crates that never read a clock. They get timestamps as arguments, so that their tests are
-/// deterministic.
+/// The crates that never read a clock. Their callers pass timestamps, so that their tests are deterministic.
 const NO_CLOCK: &[&str] = &["hedgerow-core", "hedgerow-mem", "hedgerow-tier", "hedgerow-kernels"];
 
-/// The tokens, separated by spaces, of unfinished or left-over code, each with the objection.
+/// The tokens of unfinished or left-over code, separated by spaces, each with the objection.
 const BANNED_CODE: &[(&str, &str)] = &[
     ("todo !", "finish it or leave it out"),
     ("unimplemented !", "finish it or leave it out"),
     ("dbg !", "remove it"),
     ("# [ ignore", "a test runs or goes; long ones belong to `make test-deep`"),
 ];
-/// The words by which comments announce unfinished work. They are written in halves, so that this file passes
+/// The words that announce unfinished work in comments. They are written in halves, so that this file passes
 /// its own check.
 const BANNED_COMMENTS: &[&str] = &[concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X:")];
 
@@ -122,7 +121,7 @@ fn check_boundaries(file: &File, place: &Place<'_>, tokens: &[Token], report: &m
 /// Returns the lines in which `phrase` begins. A phrase is a text of tokens with spaces between them.
 fn lines_of(file: &File, tokens: &[Token], phrase: &str) -> Vec<usize> {
     let phrase: Vec<&str> = phrase.split(' ').collect();
-    // Most files do not contain the words, and searching text is faster than comparing tokens.
+    // Most files do not contain the words, and a search in the text is faster than comparing tokens.
     if !phrase.iter().all(|word| file.text.contains(word)) {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! Subjects of commits: `area: verb object`, in at most 72 characters.
+//! Checks of the subjects of commits: `area: verb object`, in at most 72 characters.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,8 +9,8 @@ use super::report::Report;
 pub(super) const SINCE: &str = "3de13c0abab25a03b11b993c96d23b78e3a55b61";
 const CHARACTERS: usize = 72;
 
-/// Checks the subjects of all commits from `since` (excluded) to HEAD, except merges. In a source
-/// archive or a shallow clone, git or `since` is absent. The report then lists the check as skipped.
+/// Checks the subjects of all commits from `since` (excluded) to HEAD, except merges. In a source archive or
+/// a shallow clone, git or `since` is absent. The report then lists the check as skipped.
 pub(super) fn check(root: &Path, since: &str, report: &mut Report) {
     let range = format!("{since}..HEAD");
     let arguments = ["log", "--no-merges", "--format=%h %s", &range, "--"];
@@ -31,7 +31,7 @@ pub(super) fn check(root: &Path, since: &str, report: &mut Report) {
     }
 }
 
-/// Returns the fault of a commit's subject; none if the subject is right.
+/// Returns the fault of the subject of a commit, or `None` if the subject is right.
 pub(super) fn fault(subject: &str) -> Option<String> {
     let count = subject.chars().count();
     if count > CHARACTERS {

@@ -1,4 +1,4 @@
-//! Each check is shown to fail: a small sound workspace, and one fault planted in it at a time.
+//! Tests that each check can fail. Each test plants one fault in a small sound workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::{Tables, check};
 
 mod prose;
 
-/// A sound workspace in a folder of its own, removed at the end.
+/// A sound workspace in a folder of its own. Dropping it removes the folder.
 struct Tree {
     root: PathBuf,
 }
@@ -65,13 +65,13 @@ impl Tree {
         self.report_with(&[])
     }
 
-    /// What the checks find if `long_files` were long before they had to say why.
+    /// Returns the findings of the checks with `long_files` as the files that were long before the rule.
     fn report_with(&self, long_files: &'static [(&'static str, usize)]) -> Report {
         let tables = Tables { long_files, ..Tables::default() };
         check(&self.root, tables).unwrap_or_else(|message| panic!("{message}"))
     }
 
-    /// The one error of this tree.
+    /// Returns the only error of this tree.
     fn only_error(&self) -> String {
         let report = self.report();
         assert_eq!(report.errors.len(), 1, "{:?}", report.errors);
@@ -81,7 +81,7 @@ impl Tree {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        // A folder left behind is harmless.
+        // A remaining folder is harmless.
         let _ = fs::remove_dir_all(&self.root);
     }
 }
@@ -226,7 +226,7 @@ fn unfinished_work_is_found() {
     }
 }
 
-/// A file of so many lines that begins with `summary`.
+/// Returns a file of `count` lines that begins with `summary`.
 fn lines(summary: &str, count: usize) -> String {
     format!("{summary}\n{}", "const A: u8 = 1;\n".repeat(count - summary.lines().count()))
 }

@@ -1,5 +1,5 @@
-//! Text for readers: no paths of a particular machine, no dead links, no design page without a link to it,
-//! and no sentence of the contract that names a missing test.
+//! Checks of text for readers: no path of a particular machine, no dead link, no design page without a link
+//! to it, and no sentence of the contract that names a missing test.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::report::{File, Report};
 /// The folders of particular machines. They are written in halves, so that this file passes its own check.
 const MACHINE_PATHS: &[&str] =
     &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/t", "mp/")];
-/// The folder outside the repository that no text may name; below, its one permitted path.
+/// The folder outside the repository that no text may name. The next constant is its one permitted path.
 const OUTSIDE: &str = concat!("../sha", "red/");
 const OUTSIDE_PERMITTED: &str = concat!("../sha", "red/data");
 
@@ -45,20 +45,21 @@ fn check_paths(file: &File, report: &mut Report) {
     }
 }
 
-/// True if a path begins at `at`. A folder inside a longer path, as `work` in `target/work`, begins none.
+/// True if a path begins at `at`. A folder inside a longer path, such as `work` in `target/work`, begins no
+/// path.
 fn begins_path(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ')' | '}'))
 }
 
-/// Checks that every page named in code or prose is in the repository, as a whole path or as the end of one.
+/// Checks that the repository has every page that code or prose names, by its whole path or by the end of it.
 fn check_pages(file: &File, files: &[File], report: &mut Report) {
     for (at, _) in file.text.match_indices(".md") {
         let after = file.text[at + ".md".len()..].chars().next();
         let before =
             file.text[..at].trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/'));
         let page = &file.text[before.len()..at];
-        // Another check covers links. A bare extension, a longer word, or an example of these checks is no
+        // Another check covers links. A bare extension, a longer word, or an example of these checks is not a
         // page.
         let linked = file.has_extension("md") && before.trim_end_matches(['.', '/']).ends_with("](");
         if linked
@@ -86,8 +87,8 @@ fn check_whitespace(file: &File, report: &mut Report) {
     }
 }
 
-/// Returns the targets of the inline links of a page, with their positions. Code blocks and addresses are
-/// left out.
+/// Returns the targets of the inline links of a page, with their positions. Leaves out code blocks and
+/// addresses.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -131,7 +132,7 @@ fn check_design_index(files: &[File], report: &mut Report) {
     }
 }
 
-/// True if the relative link `target` on page `from` leads to `to`; `from` is at most two folders deep.
+/// True if the relative link `target` on page `from` leads to `to`. `from` is at most two folders deep.
 fn resolves(from: &str, target: &str, to: &str) -> bool {
     let target = target.split('#').next().unwrap_or(target);
     let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -142,7 +143,7 @@ fn resolves(from: &str, target: &str, to: &str) -> bool {
     }
 }
 
-/// Checks that every `test NAME` (with the name in backticks) of the contract names an existing test
+/// Checks that every `test NAME` (with the name in backticks) in the contract names an existing test
 /// function.
 fn check_contract(files: &[File], report: &mut Report) {
     let Some(contract) = files.iter().find(|f| f.path == "docs/contract.md") else { return };
@@ -157,7 +158,7 @@ fn check_contract(files: &[File], report: &mut Report) {
     }
 }
 
-/// Returns the words between `fn` or `def` and the next parenthesis. These are the names of all functions
+/// Returns the words between `fn` or `def` and the next parenthesis, which are the names of all functions
 /// without type parameters.
 fn functions(files: &[File]) -> HashSet<&str> {
     let mut names = HashSet::new();

@@ -1,4 +1,4 @@
-//! Rust code as words and signs, without comments and literals.
+//! The words and signs of Rust code, without comments and literals.
 
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 
@@ -6,7 +6,8 @@ use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 #[derive(Debug)]
 pub(super) struct Token {
     pub(super) text: String,
-    /// The number of tokens from this opening bracket to its closing one, both included; 1 for other tokens.
+    /// The number of tokens from this opening bracket to its closing one, including both. It is 1 for other
+    /// tokens.
     pub(super) length: usize,
     span: Span,
 }
@@ -16,7 +17,7 @@ impl Token {
         Token { text: text.into(), length: 1, span }
     }
 
-    /// Returns the token's line, counted from 1.
+    /// Returns the line of the token, counted from 1.
     pub(super) fn line(&self) -> usize {
         self.span.start().line
     }
@@ -67,7 +68,7 @@ fn add(stream: TokenStream, found: &mut Vec<Token>) {
     }
 }
 
-/// Returns the text of token `at`; empty after the last token.
+/// Returns the text of token `at`, or an empty text after the last token.
 pub(super) fn text(tokens: &[Token], at: usize) -> &str {
     tokens.get(at).map_or("", |token| &token.text)
 }

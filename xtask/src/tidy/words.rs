@@ -1,4 +1,4 @@
-//! Words of comments: a summary begins with a verb or a noun, and a sentence names its actor.
+//! Checks of the words of comments: a summary begins with a verb or a noun, and a sentence names its actor.
 
 use super::report::{File, Place, Report};
 
@@ -27,7 +27,7 @@ const PHRASES: &[(&[&str], &str)] = &[
 ];
 /// The marks of comments, and the mark at the end of a literal's line.
 const MARKS: &[&str] = &["//", "///", "//!", "\\", ">"];
-/// The starts of the line before a module of unit tests.
+/// The beginnings of the line before a module of unit tests.
 const TESTS: &[&str] = &["#[cfg(test)]", "#[cfg(all(test"];
 
 /// Checks the comments of a Rust file of the product, except its unit tests.
@@ -83,8 +83,7 @@ pub(super) fn check_page(file: &File, report: &mut Report) {
     check_phrases(file, file.text.lines(), report);
 }
 
-/// Reports each of `PHRASES` in `lines`, in comments and literals, also if a phrase continues on the next
-/// line.
+/// Reports each of `PHRASES` in `lines`, in comments and literals. A phrase may continue on the next line.
 fn check_phrases<'a>(file: &File, lines: impl Iterator<Item = &'a str>, report: &mut Report) {
     let words = (1..).zip(lines).flat_map(|(n, line)| line.split_whitespace().map(move |word| (n, word)));
     let words: Vec<(usize, &str)> = words.filter(|(_, word)| !MARKS.contains(word)).collect();

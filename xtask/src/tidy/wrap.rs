@@ -1,17 +1,18 @@
-//! Lengths of text: a line of a comment or a page has at most 110 columns, a design page at most 250 lines.
+//! Checks of the lengths of text: a line of a comment or a page has at most 110 columns, a design page has at
+//! most 250 lines.
 
 use super::report::{File, Report};
 
 const COLUMNS: usize = 110;
 const DESIGN_PAGE_LINES: usize = 250;
 
-/// The pages that are older than the rules for pages (columns, lines, phrases). Rewriting a page removes its
-/// entry; no change adds one.
+/// The pages that are older than the rules for pages (columns, lines, phrases). A change that rewrites a page
+/// removes its entry, and no change may add one.
 pub(super) const OLD_PAGES: &[&str] = &[];
 
-/// The text on a page that marks lines written by a test. They may be as long as their facts require.
+/// The text on a page that marks lines written by a test. These lines may be as long as their facts require.
 const WRITTEN_BY_A_TEST: &str = "A test writes this";
-/// The page of past figures, which is not rewritten.
+/// The page of past figures, which does not change.
 pub(super) const PAST_FIGURES: &str = "docs/benchmarks-history.md";
 
 /// Checks the comments of a Rust file.
@@ -42,8 +43,8 @@ pub(super) fn check_page(file: &File, report: &mut Report) {
     }
 }
 
-/// Checks a line whose text is `text`. Code, rows of tables, headings and pictures are not wrapped, and
-/// neither is text without a space, such as a link.
+/// Checks a line whose text is `text`. Code, rows of tables, headings and pictures are not wrapped. Text
+/// without a space, such as a link, is not wrapped either.
 fn check_line(file: &File, line: (usize, &str), text: &str, is_fenced: &mut bool, report: &mut Report) {
     let text = text.trim_start();
     let is_fence = text.starts_with("```");

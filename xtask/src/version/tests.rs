@@ -1,4 +1,4 @@
-//! The version of manifests, raised in text.
+//! Tests of raising the version in the text of manifests.
 
 use super::{is_version, raised};
 

@@ -31,7 +31,7 @@ pub(crate) struct LoadArgs {
     /// one
     #[arg(long, value_enum, value_name = "KEYS", requires = "kind")]
     pub(super) kind_keys: Option<KindKeys>,
-    /// The kind of the sources of the edges, which becomes part of their label; "" is the default kind
+    /// The kind of the source vertices, which the label states from now on; "" is the default kind
     #[arg(long, value_name = "KIND", requires_all = ["labelled", "to"])]
     pub(super) from: Option<String>,
     /// The kind of the destinations of the edges

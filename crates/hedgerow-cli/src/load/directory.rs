@@ -44,7 +44,7 @@ pub(super) fn load(
     interrupts: &Interrupts,
 ) -> Result<(), CliError> {
     if let Some(option) = foreign_option(args) {
-        let why = format!("{option}: a directory is loaded as its schema.json says");
+        let why = format!("{option} does not apply to a directory: its schema.json states how to load it");
         return Err(CliError::Usage(why));
     }
     let schema = Schema::read(directory)?;

@@ -197,7 +197,7 @@ fn open(mut input: Input) -> Result<Input, CliError> {
 fn check_regular(path: &Path) -> Result<(), CliError> {
     let metadata = path.metadata().map_err(|why| CliError::Failed(format!("{}: {why}", path.display())))?;
     if !metadata.is_file() {
-        let why = "not a regular file; a load reads its files more than once, and standard input as -";
+        let why = "not a regular file: a load reads its files more than once; give standard input as -";
         return Err(CliError::Failed(format!("{}: {why}", path.display())));
     }
     Ok(())

@@ -111,7 +111,7 @@ fn apply_kinds(args: &LoadArgs, kinds: &mut Kinds, inputs: &mut [Input]) -> Resu
     if let Some(name) = &args.kind {
         let is_end = [&args.from, &args.to].into_iter().flatten().any(|end| end == name);
         if !is_end && !inputs.iter().any(Input::has_vertices) {
-            let why = "--kind: no file of vertices is given, by --vertices or --format vertices, nor do --from and --to name it";
+            let why = "--kind: nothing uses this kind; give a file of vertices by --vertices or --format vertices, or name the kind by --from or --to";
             return Err(CliError::Usage(why.to_owned()));
         }
         let id = kinds.define(name, keys_of_kind(args))?;

@@ -94,7 +94,7 @@ fn import_edges(
         && table.ends != Ends::Columns
     {
         return Err(format!(
-            "ids of {from:?} and of {to:?} are different vertices, which would be taken for the same; give them two kinds by \
+            "ids of {from:?} and of {to:?} are different vertices, but equal ids would name the same vertex; give them two kinds by \
              --label NAME --from KIND --to KIND"
         ));
     }
@@ -139,7 +139,7 @@ fn importer_type(at: usize, name: &str, kind: &str) -> Result<ColumnType, String
     }
     ColumnType::of_importer(kind).ok_or_else(|| {
         format!(
-            "column {} ({name}) has type {kind:?}, which is not read; as {name}:utf8 it is a text",
+            "column {} ({name}) has type {kind:?}, which is not supported; {name}:utf8 reads it as text",
             at + 1
         )
     })

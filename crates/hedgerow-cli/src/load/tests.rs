@@ -1,5 +1,5 @@
-//! Failures after the check of the files, which from outside would need a file that changes between two
-//! readings.
+//! Tests of failures after the check of the files. From outside, they would need a file that changes between
+//! two reads.
 
 use clap::Parser;
 use hedgerow::{Graph, KeyKind};
@@ -10,7 +10,7 @@ use super::kinds::Kinds;
 use super::{Rules, input, options, settle, write};
 use crate::{Cli, Command};
 
-/// Runs `load` with the arguments in `line` as far as its second reading, without the first.
+/// Runs `load` with the arguments in `line` up to its second reading of the files, without the first one.
 fn unchecked(line: &[&str], existing: Option<Graph>) -> Result<(), String> {
     let cli = Cli::try_parse_from([&["hedgerow", "load"], line].concat()).expect("well-formed");
     let Command::Load(args) = cli.command else { panic!("not a load") };
@@ -43,7 +43,7 @@ fn a_late_failure_removes_a_new_store_and_owns_up_in_an_old_one() {
         "{error}"
     );
     assert!(!store.exists());
-    // A directory that was there before stays.
+    // A failed load does not remove a directory that existed before.
     std::fs::create_dir(&store).expect("created");
     unchecked(&line, None).expect_err("a malformed row");
     assert_eq!(std::fs::read_dir(&store).expect("there").count(), 0);

@@ -1,4 +1,5 @@
-//! Bad input gets an error that names file, line or argument, and nothing partial is left behind.
+//! Tests of bad input: the error names the file, the line or the argument, and a failed load leaves nothing
+//! partial.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use serde_json::json;
 
 use crate::{Bench, field, hedgerow, names};
 
-/// A store with one edge, and a file to load into it.
+/// Makes a store with one edge.
 fn store_with_an_edge(bench: &Bench) {
     let file = bench.file("first.csv", "1,2\n");
     hedgerow("load @ @", &[&bench.store(), &file]).ok();
@@ -24,12 +25,12 @@ fn edges(store: &Path) -> serde_json::Value {
 fn a_malformed_row_raises_and_leaves_nothing() {
     for (name, content, options, expected) in [
         ("a.csv", "1,2\n3\n", "", ":2: the row has 1 columns, the first row in line 1 has 2"),
-        ("a.csv", "1\n", "", ":1: no column 2 for the destination, the row has 1"),
+        ("a.csv", "1\n", "", ":1: no column 2 for the destination, the row has 1 columns"),
         ("a.csv", "1,2\n3,x\n", "", ":2: vertex id \"x\" is not a number"),
         ("a.csv", "1,2\n-3,4\n", "", ":2: vertex id \"-3\" is not a number"),
         ("a.csv", "1,2\n,4\n", "", ":2: empty source"),
         ("a.csv", "1,2\n\"3,4\n", "", ":2: a quoted field that begins here does not end"),
-        ("a.csv", "1,2\n\"3\"4,5\n", "", ":2: a quoted field does not end before the next delimiter"),
+        ("a.csv", "1,2\n\"3\"4,5\n", "", ":2: text follows the closing quote of a field"),
         ("a.csv", "1,2\n3,4294967295\n", "--keys dense", ":2: vertex id 4294967295 is out of range"),
         ("a.csv", "1,2\n18446744073709551616,1\n", "", ":2: vertex id \"18446744073709551616\""),
         ("a.wel", "1 2 1\n3 4 NaN\n", "", ":2: weight is not a number: \"NaN\""),
@@ -42,7 +43,7 @@ fn a_malformed_row_raises_and_leaves_nothing() {
     ] {
         let bench = Bench::new();
         let file = bench.file(name, content);
-        // Also when sound files, more than one transaction long, come first.
+        // The same holds if a valid file of more than one transaction comes first.
         let good = bench.file("good.e", "5 6 1\n7 8 1\n");
         for files in [vec![&file], vec![&good, &file]] {
             let marks = " @".repeat(files.len());
@@ -70,7 +71,7 @@ fn a_failed_load_leaves_an_existing_store_as_it_was() {
     let error = hedgerow("load @ @ --undirected", &[&bench.store(), &bad]).fails(1);
     assert_eq!(error, "the graph was created directed: it cannot be opened undirected");
     assert_eq!(edges(&bench.store()), 1);
-    // An empty directory stays, and stays empty.
+    // An empty directory remains, and remains empty.
     let empty = bench.path("empty");
     std::fs::create_dir(&empty).expect("created");
     hedgerow("load @ @", &[&empty, &bad]).fails(1);
@@ -90,7 +91,7 @@ fn a_cut_file_leaves_nothing_under_any_rule() {
     }
 }
 
-/// Files may not grow beyond a few blocks: what a full disk does, for a process.
+/// A limit on the size of files has the effect of a full disk for one process.
 #[test]
 fn a_disk_that_is_full_leaves_nothing() {
     let bench = Bench::new();
@@ -106,7 +107,7 @@ fn a_disk_that_is_full_leaves_nothing() {
     assert_eq!(ended.status.code(), Some(1), "{error}");
     assert!(error.starts_with("error: ") && error.lines().count() == 1, "{error}");
     assert_eq!(bench.names(), ["a.csv"]);
-    // The same where a store is: it stays as it was.
+    // With an existing store, the store does not change.
     store_with_an_edge(&bench);
     let ended = limited(&bench.store());
     assert_eq!(ended.status.code(), Some(1));
@@ -189,7 +190,7 @@ fn a_store_that_is_open_elsewhere() {
     assert!(hedgerow("load @ @", &[&bench.store(), &file]).fails(1).contains("is locked"));
     holder.close().expect("closes");
     hedgerow("stats @", &[&bench.store()]).ok();
-    // Readers share it, and keep writers away.
+    // A reader shares the lock with other readers, and excludes writers.
     let reader = hedgerow::Options::new().read_only(true).open(bench.store()).expect("opens");
     for command in ["stats @", "check @", "export @", "run wcc @", "neighbors @ 1"] {
         hedgerow(command, &[&bench.store()]).ok();
@@ -216,7 +217,8 @@ fn a_damaged_file_is_named_and_found_by_check() {
         let name = names(&bench.store()).into_iter().find(|name| name.ends_with(extension)).expect("there");
         let path = bench.store().join(&name);
         let mut bytes = std::fs::read(&path).expect("readable");
-        // In the log within the first record: what follows it shows that it is no torn end.
+        // In the log, the damage is within the first record. The next record shows that this is not a torn
+        // end.
         let at = if extension == "wal" { 300 } else { bytes.len() / 2 };
         bytes[at] ^= 0x10;
         std::fs::write(&path, &bytes).expect("written");
@@ -232,8 +234,8 @@ fn a_damaged_file_is_named_and_found_by_check() {
     }
 }
 
-/// Formats of a time before the first release: each command names the file and both versions, whatever kind
-/// of file it is.
+/// The files have a format from before the first release. Each command names the file and both versions, for
+/// every kind of file.
 #[test]
 fn a_store_of_an_old_format_is_refused_by_name() {
     let bench = Bench::new();
@@ -250,7 +252,7 @@ fn a_store_of_an_old_format_is_refused_by_name() {
             old[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
             std::fs::write(&path, &old).expect("written");
             let expected = format!(
-                "{name} has format version {version}, of a time before the first release; this version reads {FORMAT_MAJOR}"
+                "{name} has format version {version}, from before the first release; this program reads version {FORMAT_MAJOR}"
             );
             for command in ["stats @", "check @", "checkpoint @"] {
                 assert_eq!(hedgerow(command, &[&bench.store()]).fails(1), expected, "{command}");
@@ -304,7 +306,8 @@ fn wrong_usage() {
     assert!(!new.exists());
 }
 
-/// A new store is loaded while its rows are checked: whatever was committed before a malformed row goes.
+/// The load commits rows of a new store while it checks later ones. If a row is malformed, it removes the
+/// whole store.
 #[test]
 fn a_malformed_row_behind_many_commits_leaves_no_store() {
     let bench = Bench::new();
@@ -313,11 +316,11 @@ fn a_malformed_row_behind_many_commits_leaves_no_store() {
     let error = hedgerow("load @ @ --batch 1000", &[&bench.store(), &file]).fails(1);
     assert!(error.contains("edges.txt:30001: vertex id \"x\" is not a number"), "{error}");
     assert_eq!(bench.names(), ["edges.txt"]);
-    // A directory that was there before stays, empty.
+    // A directory that existed before remains, empty.
     std::fs::create_dir(bench.store()).expect("created");
     hedgerow("load @ @ --batch 1000", &[&bench.store(), &file]).fails(1);
     assert_eq!(names(&bench.store()), [""; 0]);
-    // Of a store that was there before nothing changes.
+    // An existing store does not change.
     hedgerow("load @ @", &[&bench.store(), &bench.file("one.txt", "1 2\n")]).ok();
     hedgerow("load @ @ --batch 1000", &[&bench.store(), &file]).fails(1);
     let stats = hedgerow("stats @ --json", &[&bench.store()]).ok();
@@ -336,7 +339,7 @@ fn a_failed_export_leaves_the_old_file() {
     assert!(error.starts_with(&format!("writing {}: ", nowhere.display())), "{error}");
     assert_eq!(std::fs::read_to_string(&out).expect("there"), "old");
     assert_eq!(bench.names(), ["out.csv", "store"]);
-    // A device is written as it is, and stays.
+    // A device is written directly, and still exists after it.
     hedgerow("export @ --out /dev/null", &[&bench.store()]).ok();
     assert!(Path::new("/dev/null").exists());
 }

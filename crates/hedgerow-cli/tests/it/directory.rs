@@ -1,4 +1,5 @@
-//! Directories as an export writes them: what is in them comes back, and what does not fit is refused.
+//! Tests of directories in the form of an export: their content is loaded again, and content that does not
+//! fit is refused.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +40,7 @@ fn write(bench: &Bench, schema: &serde_json::Value) -> PathBuf {
     directory
 }
 
-/// Everything that single files tell of a store.
+/// Returns the exports of a store into single files.
 fn all(store: &Path) -> Vec<String> {
     let vertices = store.with_extension("vertices");
     let mut all = vec![hedgerow("schema @ --csv", &[store]).ok()];
@@ -70,12 +71,13 @@ fn everything_comes_back() {
     let labels = "kind,label,property,type\nlabel,\"\",-,-\nedge property,\"\",how,utf8\nlabel,likes,-,-\n\
         multi label,knows/x,-,-\nedge property,knows/x,since,i64\nvertex property,-,name,utf8\n\
         vertex property,-,born,timestamp\n";
-    // Numbers that are times count microseconds here, as earlier versions wrote them; now they are dates.
+    // Numbers in a column of times are microseconds here, because earlier versions wrote them. The export
+    // writes dates.
     let vertices = VERTICES.replace(",5\n", ",1970-01-01T00:00:00.000005Z\n");
     let vertices = vertices.replace(",-1\n", ",1969-12-31T23:59:59.999999Z\n");
     let expected = [labels, EDGES, KNOWS, "src,dst\n", &vertices];
     assert_eq!(all(&bench.store()), expected);
-    // A second time nothing changes; a store that is otherwise refuses.
+    // A second load changes nothing. A store with other options refuses the directory.
     let again = hedgerow("load @ @ --json", &[&bench.store(), &directory]).ok();
     assert_eq!((field(&again, "new_edges"), field(&again, "new_vertices")), (json!(0), json!(0)));
     assert_eq!(all(&bench.store()), expected);
@@ -160,7 +162,7 @@ fn a_schema_that_disagrees_is_refused() {
     let bench = Bench::new();
     let directory = write(&bench, &schema());
     let error = hedgerow("load @ @ --keys str", &[&bench.store(), &directory]).fails(2);
-    assert!(error.contains("--keys: a directory is loaded as its schema.json says"), "{error}");
+    assert!(error.contains("--keys does not apply to a directory: its schema.json"), "{error}");
     std::fs::write(directory.join("edges.csv"), "").expect("written");
     let error = hedgerow("load @ @", &[&bench.store(), &directory]).fails(1);
     assert!(error.contains("edges.csv: the header is \"\", "), "{error}");

@@ -1,5 +1,5 @@
-//! Files in other encodings, with other ends of lines, and quotes behind blanks: read right, or refused by
-//! name.
+//! Tests of files in other encodings, with other line ends, and with quotes after blanks: the program reads
+//! them correctly, or refuses them and names the reason.
 
 use crate::{Bench, hedgerow};
 
@@ -45,7 +45,7 @@ fn lone_carriage_returns_are_refused() {
     ] {
         let file = bench.file(name, content);
         let error = hedgerow(&format!("load @ @ {options}"), &[&bench.store(), &file]).fails(1);
-        let expected = format!("{name}:1: a carriage return stands within the line");
+        let expected = format!("{name}:1: the line contains a carriage return");
         assert!(error.contains(&expected) && error.contains("convert the file"), "{error}");
         assert!(!bench.store().exists());
     }
@@ -67,7 +67,7 @@ fn a_blank_before_a_quote_makes_no_other_key() {
     hedgerow("load @ @ --property note:utf8=Note", &[&store, &notes]).ok();
     let exported = hedgerow("export @ --properties", &[&store]).ok();
     assert_eq!(exported, "src,dst,note:utf8\n1,2,\"a, b\"\n2,3,c\n");
-    // Between blanks nothing can be quoted.
+    // If blanks separate the fields, a field cannot be quoted.
     let blanks = bench.file("r.txt", "\"ann b\" \"bob\"\n\"bob\" \"ann b\"\n");
     let command = "load @ @ --keys str --format snap";
     let error = hedgerow(command, &[&bench.path("r"), &blanks]).fails(1);

@@ -1,4 +1,4 @@
-//! Exports of stores with labels: which of them are meant, and a directory of everything.
+//! Tests of exports from stores with labels: the choice of a label, and a directory of the whole store.
 
 use std::path::Path;
 
@@ -11,7 +11,8 @@ const CALLS: &str = "c/lls:é";
 
 type Cells<'a> = &'a [(&'a str, Value)];
 
-/// Calls with ranks, friends, and an edge with a weight; keys and texts that have to be quoted.
+/// Makes a store with calls that have ranks, with friends, and with a weighted edge. Some keys and texts need
+/// quotes.
 fn fill(bench: &Bench, directed: bool) {
     let options = Options::new().directed(directed).weighted(true).keys(KeyKind::Str);
     let graph = options.open(bench.store()).expect("a new store");
@@ -91,7 +92,7 @@ fn a_directory_holds_everything_and_its_schema() {
         });
         assert_eq!(schema, expected);
     }
-    // A store without any edge has its default label all the same; an empty directory will do.
+    // A store without edges still exports its default label. The export accepts an empty directory.
     let bench = Bench::new();
     let ids = bench.file("ids.v", "3\n");
     hedgerow("load @ @ --keys dense", &[&bench.store(), &ids]).ok();
@@ -106,7 +107,7 @@ fn a_directory_holds_everything_and_its_schema() {
     assert_eq!((&schema["keys"], &schema["weighted"]), (&json!("dense"), &json!(false)));
 }
 
-/// Everything in a directory, by the names of its files.
+/// Returns the content of a directory by the names of its files.
 fn content_of(directory: &Path) -> Vec<(String, String)> {
     let content = |name: String| (text(&directory.join(&name)), name);
     names(directory).into_iter().map(content).map(|(content, name)| (name, content)).collect()
@@ -154,7 +155,7 @@ fn a_directory_that_is_in_use_is_left_alone() {
         let error = hedgerow(&format!("export @ {options}"), &[&store, &file, &out]).fails(2);
         assert!(error.contains("cannot be used with"), "{error}");
     }
-    // No store, no directory.
+    // Without a store, the export makes no directory.
     let other = bench.path("other");
     hedgerow("export @ @", &[&nowhere, &other]).fails(1);
     assert!(!other.exists());
@@ -174,7 +175,7 @@ fn one_file_holds_one_label() {
     command.arg("export").arg(&store).args(["--label", ""]);
     let output = command.output().expect("the program runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "src,dst,weight\n\"#c\",ann,0.5\n");
-    // Of one label, that one is meant, as in other commands.
+    // If a store has one label, the commands use it.
     let (one, friends) = (bench.path("one"), bench.file("a.csv", "1,2\n2,3\n"));
     hedgerow("load @ @ --label friend --multi", &[&one, &friends]).ok();
     assert_eq!(hedgerow("export @", &[&one]).ok(), "src,dst,rank\n1,2,0\n2,3,1\n");
@@ -186,7 +187,7 @@ fn one_file_holds_one_label() {
     }
 }
 
-/// Values may be longer than a line of other files.
+/// A value may be longer than a line of other files.
 #[test]
 fn long_values_are_loaded_again() {
     let bench = Bench::new();

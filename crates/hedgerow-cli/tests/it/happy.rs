@@ -1,4 +1,4 @@
-//! Every command on tiny graphs.
+//! Tests of every command on tiny graphs.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -82,7 +82,7 @@ fn a_load_gives_a_new_store_its_permissions() {
     assert!(of(&bench.store()) == 0o750 && modes.iter().all(|&mode| mode == 0o640), "{modes:?}");
 }
 
-/// Salvage reports damage that cost nothing, and counts it as no loss; a loss names its label.
+/// Salvage reports damage without loss, and does not count it as a loss. A reported loss names its label.
 #[test]
 fn the_status_of_a_salvage_says_whether_something_was_lost() {
     let bench = Bench::new();
@@ -146,7 +146,7 @@ fn a_graphalytics_graph_by_its_properties() {
     }
     assert_eq!(hedgerow("neighbors @ 2 --weights", &[&bench.store()]).ok(), "1\t0.5\n3\t1.0\n");
     assert_eq!(hedgerow("neighbors @ 9", &[&bench.store()]).ok(), "");
-    // The same files by themselves, into a second store, with the direction given.
+    // The same files are loaded separately into a second store, with an explicit direction.
     let other = bench.path("other");
     hedgerow("load @ @ @ --undirected --weighted", &[&other, &bench.path("g.v"), &bench.path("g.e")]).ok();
     assert_eq!(hedgerow("export @", &[&other]).ok(), hedgerow("export @", &[&bench.store()]).ok());
@@ -254,7 +254,8 @@ fn an_export_can_be_loaded_again() {
         assert_eq!(hedgerow(&command, &[&bench.store(), &edges, &keys]).ok(), "");
         let again = bench.path(format);
         hedgerow("load @ @ @ --keys str", &[&again, &keys, &edges]).ok();
-        // Loaded by vertex id, the vertices have the same ids, and so the edges the same order.
+        // The file of keys has the order of the vertex ids, so the vertices get the same ids, and the edges
+        // have the same order.
         assert_eq!(hedgerow("export @", &[&again]).ok(), hedgerow("export @", &[&bench.store()]).ok());
         assert_eq!(field(&hedgerow("stats @ --json", &[&again]).ok(), "vertices"), 5);
     }

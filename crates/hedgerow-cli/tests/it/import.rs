@@ -1,4 +1,5 @@
-//! Files as others write them: each loads with one command, and comes back as it was.
+//! Tests of files as other programs write them: one command loads each of them, and the store has the same
+//! content.
 
 use std::fs::File;
 use std::io::Write;
@@ -26,7 +27,7 @@ fn load_from(input: &Path, command: &str, paths: &[&Path]) -> Ran {
     run(call, command, paths)
 }
 
-/// Every edge of every label as `label: SRC -> DST #RANK PROPERTIES`, sorted.
+/// Returns every edge of every label as `label: SRC -> DST #RANK PROPERTIES`, sorted.
 fn edges(store: &Path) -> Vec<String> {
     let graph: Graph = Options::new().create(false).read_only(true).open(store).expect("opens");
     let snapshot = graph.snapshot().expect("open");
@@ -176,7 +177,7 @@ fn files_of_others_load_with_one_command() {
         assert_eq!(loaded.err, "", "{what}: {loaded:?}");
         assert_eq!(field(&loaded.ok(), "rows"), expected.len(), "{what}");
         assert_eq!(edges(&store), expected, "{what}");
-        // The same from standard input, told by its content alone.
+        // The same file from standard input. Only the content shows the format.
         load_from(&path, &format!("load @ - {command}"), &[&again]).ok();
         assert_eq!(edges(&again), expected, "{what}, from standard input");
         assert_eq!(field(&hedgerow("check @ --json", &[&again]).ok(), "sound"), true);
@@ -191,7 +192,7 @@ fn labels_come_in_the_order_of_their_first_rows() {
     hedgerow(&format!("load @ @ {columns}"), &[&bench.store(), &file]).ok();
     let schema = hedgerow("schema @ --csv", &[&bench.store()]).ok();
     assert_eq!(schema, "kind,label,property,type\nlabel,\"\",-,-\nlabel,b,-,-\nlabel,a,-,-\nlabel,c,-,-\n");
-    // Without positions the keys are the first two columns that have no other meaning.
+    // Without positions, the keys are the first two columns without another meaning.
     let (first, second) = (bench.path("first"), bench.path("second"));
     hedgerow("load @ @ --label-column 2", &[&first, &file]).ok();
     assert_eq!(edges(&first), edges(&bench.store()));
@@ -236,7 +237,7 @@ fn what_was_sniffed_is_said() {
     let expected =
         json!([{"file": plain.display().to_string(), "delimiter": ",", "columns": 2, "header": null}]);
     assert_eq!((ran.err.as_str(), field(&ran.out, "files")), ("", expected));
-    // What was said is not said again.
+    // The load prints no note about a form that the name of the file or the options already state.
     let said = bench.file("c.e", "5 6\n");
     assert_eq!(hedgerow("load @ @", &[&bench.store(), &said]).err, "");
     let ran = hedgerow("load @ @ --delimiter , --no-header", &[&bench.store(), &plain]);
@@ -251,7 +252,7 @@ fn what_is_ambiguous_is_refused_with_the_row() {
             "name,friend\nann,bob\n",
             "--keys str",
             1,
-            "a.csv:1: cannot tell whether \"name,friend\" is a header: its columns and those below are text alike; say --header or --no-header",
+            "a.csv:1: cannot tell whether \"name,friend\" is a header: its fields and the fields below them are all text; say --header or --no-header",
         ),
         (
             "a.txt",
@@ -266,7 +267,7 @@ fn what_is_ambiguous_is_refused_with_the_row() {
             "a,1;b\nc,2;d\n",
             "--keys str",
             1,
-            "a.csv:1: cannot tell what separates the fields of \"a,1;b\": comma or semicolon would do; say --delimiter",
+            "a.csv:1: cannot tell what separates the fields of \"a,1;b\": it could be comma or semicolon; say --delimiter",
         ),
         (
             "a.csv",
@@ -304,7 +305,7 @@ fn what_is_ambiguous_is_refused_with_the_row() {
         assert!(error.contains(expected), "{error}");
         assert!(!bench.store().exists());
     }
-    // Of an early end the file is named, under every rule.
+    // An error about an early end names the file, under every rule.
     let bench = Bench::new();
     let rows: String = (0..5000).map(|i| format!("{i},{}\n", i * 7 % 5000)).collect();
     for (name, bytes) in [("cut.csv.gz", gz(&rows)), ("cut.csv.zst", zst(&rows))] {
@@ -327,7 +328,7 @@ fn a_load_ends_with_a_checkpoint() {
     assert!(field(&loaded, "segment_bytes").as_u64() > Some(0), "{loaded}");
     assert_eq!(has("csr"), 1);
     assert_eq!(edges(&bench.store()), [": 1 -> 2", ": 2 -> 3", ": 4 -> 5"]);
-    // Nothing is left in the log that the next checkpoint would write.
+    // The log has no data left that the next checkpoint would write.
     let written = hedgerow("checkpoint @ --json", &[&bench.store()]).ok();
     assert_eq!(field(&written, "segment_bytes"), 0);
 }

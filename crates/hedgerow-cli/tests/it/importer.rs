@@ -1,4 +1,4 @@
-//! Headers that Neo4j's importer reads: columns in any order, with types, and spaces of ids.
+//! Tests of headers for Neo4j's importer: columns in any order, with types and with spaces of ids.
 
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn edges_have_the_columns_that_the_header_says() {
         assert_eq!(export("KNOWS"), format!("src,dst,{columns}\n1,2,{knows}\n"));
         assert!(export("LIKES").contains("\n2,3,"), "{}", export("LIKES"));
     }
-    // Without types and labels the report names the direction alone. An option overrides the header.
+    // Without types and labels, the report names only the direction. An option overrides the header.
     let file = bench.file("a.csv", ":END_ID,:START_ID,:TYPE,n:INT\n2,1,KNOWS,5\n3,2,KNOWS,6\n");
     let store = bench.path("said");
     let loaded = hedgerow("load @ @ --label likes --property m:f64=4 --json", &[&store, &file]).ok();
@@ -62,7 +62,7 @@ fn what_cannot_be_told_is_refused() {
         ),
         (
             ":START_ID,:END_ID,at:point\n1,2,x\n",
-            "header: column 3 (at) has type \"point\", which is not read",
+            "header: column 3 (at) has type \"point\", which is not supported",
         ),
         (":START_ID,:END_ID,a:INT,a:INT\n1,2,3,4\n", "two columns are property a"),
     ] {
@@ -90,7 +90,7 @@ fn tables_of_vertices_with_an_ordinary_header_are_sniffed() {
     let expected = "id,name:utf8,lat:f64,big:bool,opened:timestamp,zip:utf8,runs:i64\n\
         1,Goroka; PNG,-6.08,true,1960-01-01T00:00:00Z,00501,7\n2,Madang,-5,false,,10001,8\n";
     assert_eq!(std::fs::read_to_string(out).expect("written"), expected);
-    // A first row of data is not taken for names.
+    // A first row of data is not read as names.
     for (content, options, expected) in [
         ("1,Goroka,7\n2,Madang,8\n", "", "airports.dat: header: the first row names no columns"),
         ("1,Goroka,7\n2,Madang,8\n", "--no-header", "airports.dat: header: the first row names no columns"),
@@ -101,7 +101,7 @@ fn tables_of_vertices_with_an_ordinary_header_are_sniffed() {
             hedgerow(&format!("load @ --vertices @ {options}"), &[&bench.path("new"), &file]).fails(1);
         assert!(error.contains(expected), "{error}");
     }
-    // One that does not fit what the first rows told is malformed.
+    // A row that does not fit the types of the first rows is malformed.
     let rows: String = (0..1500).map(|i| format!("{i},{i}\n")).collect();
     let file = bench.file("airports.dat", format!("code,n\n{rows}1500,x\n"));
     let error = hedgerow("load @ --vertices @", &[&bench.path("new"), &file]).fails(1);

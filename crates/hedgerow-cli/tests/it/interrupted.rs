@@ -1,4 +1,5 @@
-//! A load that a signal ends leaves nothing of a new store, and owns up to what it committed into an old one.
+//! Tests of loads that a signal ends: a new store is removed, and for an existing store the load reports its
+//! commits.
 
 use std::io::Read;
 use std::path::Path;
@@ -7,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use crate::{Bench, field, hedgerow, program};
 
-/// Far longer than any wait here takes.
+/// The limit of each wait. It is much longer than any wait of these tests.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Begins a load in many transactions.
+/// Starts a load in many transactions.
 fn begin(store: &Path, file: &Path) -> Child {
     let mut call = program();
     call.args(["load", "--batch", "10"]).arg(store).arg(file);
@@ -39,7 +40,7 @@ fn end(mut child: Child) -> (Option<i32>, String) {
 #[test]
 fn an_interrupted_load_leaves_no_new_store() {
     let bench = Bench::new();
-    // Enough rows that a signal reaches the load before its last row.
+    // Enough rows that a signal arrives before the last row is loaded.
     let rows: String = (0..400_000_u64).map(|i| format!("{i},{}\n", i * 7919 % 100_003)).collect();
     let file = bench.file("a.csv", rows);
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
@@ -51,7 +52,7 @@ fn an_interrupted_load_leaves_no_new_store() {
         assert!(err.starts_with("error: interrupted by signal "), "{err}");
         assert_eq!(bench.names(), ["a.csv"]);
     }
-    // The store that was there stays sound, with whole transactions.
+    // The existing store remains sound, with whole transactions.
     hedgerow("load @ @", &[&bench.store(), &bench.file("b.csv", "4000000,4000001\n")]).ok();
     let edges = || field(&hedgerow("stats @ --json", &[&bench.store()]).ok(), "edges");
     let child = begin(&bench.store(), &file);

@@ -1,4 +1,4 @@
-//! Kinds of vertices through every command: tables whose keys look alike, joined by edges.
+//! Tests of kinds of vertices in every command: tables with equal keys, joined by edges.
 
 mod graphs;
 mod refused;
@@ -27,7 +27,7 @@ fn shipper_of(order: u64) -> u64 {
     1 + order % 3
 }
 
-/// The products of an order, each with its rank.
+/// Returns the products of an order, each with its rank.
 fn lines_of(order: u64) -> impl Iterator<Item = (u64, u64)> {
     (0..order % 4).map(move |line| (1 + (order + line * line) % PRODUCTS, line))
 }
@@ -36,7 +36,7 @@ fn table(header: &str, rows: impl IntoIterator<Item = String>) -> String {
     rows.into_iter().fold(header.to_owned() + "\n", |text, row| text + &row + "\n")
 }
 
-/// The tables of a business: five kinds with keys from 1 on, and five kinds of edges; keys of shippers are
+/// Loads the tables of a business: five kinds with keys from 1 on, and five labels. The keys of shippers are
 /// texts.
 fn load(bench: &Bench) {
     let store = bench.store();
@@ -81,7 +81,7 @@ fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Everything in a directory, by the names of its files.
+/// Returns the content of a directory by the names of its files.
 fn content_of(directory: &Path) -> Vec<(String, String)> {
     names(directory).into_iter().map(|name| (name.clone(), text(&directory.join(&name)))).collect()
 }
@@ -107,12 +107,12 @@ fn tables_with_small_keys_do_not_collide() {
             .ok()
             .contains("\n\nkind\tvertices\tkeys\tproperties\n\t0\tu64\t\ncustomer\t9\t")
     );
-    // Joins: what a customer ordered, and who took an order.
+    // Joins: the orders of a customer, and the employee of an order.
     for customer in 1..=CUSTOMERS {
         let orders = (1..=ORDERS).filter(|n| customer_of(*n) == customer);
         let rows = table("kind,key,label", orders.clone().map(|n| format!("order,{n},placed")));
         assert_eq!(hedgerow(&format!("neighbors @ customer:{customer} --csv"), &[&store]).ok(), rows);
-        // The label says that a plain key is that of a customer.
+        // The label determines that a plain key is the key of a customer.
         let rows: Vec<Value> = orders.map(|n| json!({"kind": "order", "key": n})).collect();
         let found = hedgerow(&format!("neighbors @ {customer} --label placed --json"), &[&store]).ok();
         assert_eq!(field(&found, "neighbors"), json!(rows));
@@ -166,7 +166,7 @@ fn a_directory_with_kinds_comes_back_equal() {
     let bench = Bench::new();
     load(&bench);
     let (store, first) = (bench.store(), bench.path("first"));
-    // A kind without vertices, and edges of a label that says no kinds, one of them of vertices of the
+    // A kind without vertices, and edges of a label without kinds. Some edges are between vertices of the
     // default kind.
     let none = bench.file("none.csv", "id,n:i64\n");
     hedgerow("load @ --vertices @ --kind no/ne --kind-keys str", &[&store, &none]).ok();
@@ -206,7 +206,8 @@ fn a_directory_with_kinds_comes_back_equal() {
     let ends = |label: usize| &schema["labels"][label]["ends"];
     assert_eq!((ends(3), ends(6)), (&json!(["shipper", "order"]), &Value::Null));
 
-    // Into a new store, and into one that has two of the kinds in another order.
+    // The directory is loaded into a new store, and into stores that already have one of the kinds. Their
+    // kinds are in another order.
     for before in ["", "--kind shipper --kind-keys str", "--kind order"] {
         let (other, again) = (bench.path("other"), bench.path("again"));
         if !before.is_empty() {
@@ -240,7 +241,8 @@ fn a_directory_with_kinds_comes_back_equal() {
     }
 }
 
-/// Edges between any kinds, of the default label and another one; keys that look like those of a kind.
+/// Edges of the default label and of another one join vertices of any kinds. Some keys look like keys with a
+/// kind.
 #[test]
 fn labels_without_kinds_join_any() {
     let bench = Bench::new();
@@ -276,7 +278,7 @@ fn labels_without_kinds_join_any() {
     ] {
         assert_eq!(text(&out.join(written)), text(&directory.join(name)), "{name}");
     }
-    // What an argument names.
+    // The vertex that an argument names.
     for (key, expected) in [
         ("a:1", "kind,key,weight\nb,1,3.0\n"),
         (":a:1", "kind,key,weight\na,2,2.0\n"),
@@ -296,7 +298,7 @@ fn labels_without_kinds_join_any() {
     assert!(error.starts_with("KEY: kind a: vertex id \"b\" is not a number"), "{error}");
     let error = hedgerow("run bfs @ --label l --source a:b", &[&store]).fails(2);
     assert!(error.starts_with("--source: kind a: vertex id \"b\""), "{error}");
-    // One file at a time.
+    // The files are loaded one at a time.
     let (one, bs) = (bench.path("one"), bench.file("bs.csv", "id\n1\nb:1\n"));
     hedgerow("load @ --vertices @ --kind b --keys str --kind-keys str", &[&one, &bs]).ok();
     hedgerow("load @ --vertices @ --kind a", &[&one, &directory.join("a.csv")]).ok();
@@ -305,7 +307,7 @@ fn labels_without_kinds_join_any() {
     hedgerow(command, &[&one, &directory.join("l.csv")]).ok();
     let edges = |store: &Path| hedgerow("export @ --label l --properties", &[store]).ok();
     assert_eq!(edges(&one).lines().collect::<BTreeSet<_>>(), edges(&store).lines().collect());
-    // Of one kind each.
+    // The vertices of one kind are exported at a time.
     for (kind, expected) in [("a", "1\n2\n"), ("b", "1\nb:1\n")] {
         let file = bench.path(kind);
         let edges =
@@ -318,7 +320,7 @@ fn labels_without_kinds_join_any() {
     assert_eq!(text(&file), "id\n:x\na:1\n\"\"\n");
 }
 
-/// An undirected edge is stored either way round; files have it as its label says the kinds.
+/// An undirected edge is stored in either order of its ends. Files have the order of the kinds of its label.
 #[test]
 fn undirected_edges_are_written_as_their_label_says() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Labels, ranks and properties through every command.
+//! Tests of labels, ranks and properties in every command.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ const PEOPLE: &str = "id,name:utf8,age:i64,born:timestamp,photo:bytes,alive:bool
     3,\"\",7,1969-12-31T23:59:59.999999Z,,1,1\n";
 const CALLS: &str = "from,to,time,seconds\n1,2,100,30\n1,2,101,45\n2,3,100,\n1,2,100,31\n";
 
-/// Vertices with properties, calls with ranks, friends with a weight each, and plain edges.
+/// Loads vertices with properties, calls with ranks, friends with a weight each, and plain edges.
 fn load(bench: &Bench, options: &str) -> String {
     let store = bench.store();
     let people = bench.file("people.csv", PEOPLE);
@@ -42,10 +42,10 @@ fn what_was_loaded_is_printed() {
         let first = &field(&incoming, "neighbors")[0];
         assert_eq!(first["rank"], 0);
         assert_eq!(first["properties"], json!({"weight": 1.5, "how": "school"}));
-        // The last of equal rows holds.
+        // If rows name the same edge, the last one wins.
         let outgoing = hedgerow("neighbors @ 1 --label calls --properties", &[&store]).ok();
         assert_eq!(outgoing, "2\t100\t{\"seconds\":31}\n2\t101\t{\"seconds\":45}\n");
-        // Without a label the edges of all labels, a line for each.
+        // Without a label, the output has the edges of all labels, one line each.
         let all = hedgerow("neighbors @ 2 --in --ranks --csv", &[&store]).ok();
         let undirected = if options == "--undirected" { "3,calls,100\n3,friend,0\n" } else { "" };
         assert_eq!(all, format!("key,label,rank\n1,calls,100\n1,calls,101\n1,friend,0\n{undirected}"));
@@ -102,7 +102,7 @@ fn what_is_exported_can_be_loaded_again() {
         hedgerow(command, &[&other, &friends_file]).ok();
         assert_eq!(export(&other, "b"), (calls, friends, people));
     }
-    // Without properties, and the default label with some.
+    // An export without properties, and the default label with some properties.
     assert_eq!(
         hedgerow("export @ --label calls", &[&store]).ok(),
         "src,dst,rank\n1,2,100\n1,2,101\n2,3,100\n"
@@ -238,14 +238,14 @@ fn conditions_are_of_many_forms_and_must_all_be_met() {
         ("seconds in x", 2, "property seconds is not a whole number"),
         ("seconds in [1", 2, "is no list of values in JSON"),
         ("seconds in [null]", 2, "null is no value"),
-        ("seconds in []", 1, "property seconds has no value of an empty list"),
+        ("seconds in []", 1, "property seconds is compared with an empty list"),
         ("seconds is 3", 2, "'seconds is null', or 'seconds==VALUE'"),
         (
             "seconds prefix 3",
             1,
             "property seconds of label \"calls\" is of type i64, and texts and bytes alone have a prefix",
         ),
-        ("second is null", 1, "label \"calls\" has no property second: there are \"seconds\""),
+        ("second is null", 1, "label \"calls\" has no property second: the properties are \"seconds\""),
         (">3", 2, "as in since>2020"),
     ] {
         let error = calls(&[condition]).fails(code);
@@ -289,7 +289,7 @@ fn malformed_values_name_file_and_line() {
             "--property c:i64=3",
             "a.csv:2: the row has 2 columns, the first row in line 1 has 3",
         ),
-        ("1,2\n1,2\n", "--property c:i64=3", "a.csv:1: no column 3 for the property, the row has 2"),
+        ("1,2\n1,2\n", "--property c:i64=3", "a.csv:1: no column 3 for the property, the row has 2 columns"),
         ("1,2,-5\n", "--label l --rank 3", "a.csv:1: rank \"-5\" is not a number from 0"),
         ("1,2,\n", "--label l --rank 3", "a.csv:1: rank \"\" is not a number from 0"),
         ("src,dst\n1,2\n", "--property c:i64", "a.csv: no column named \"c\" in the header"),
@@ -338,20 +338,20 @@ fn a_store_that_has_it_otherwise_refuses_before_the_first_row() {
     let file = bench.file("more.csv", "src,dst,seconds,how\n8,9,1,x\n");
     let before = hedgerow("stats @ --json", &[&store]).ok();
     for (options, expected) in [
-        ("--label calls --property seconds:f64", "property seconds is of type i64, the value of type f64"),
-        ("--label friend --multi", "label friend is not multi, not multi"),
+        ("--label calls --property seconds:f64", "property seconds has type i64, but the value has type f64"),
+        ("--label friend --multi", "label friend is defined with multi=false, not with multi=true"),
     ] {
         let error = hedgerow(&format!("load @ @ {options}"), &[&store, &file]).fails(1);
         assert!(error.contains(expected), "{error}");
     }
     let people = bench.file("more-people.csv", "id,age:f64\n8,1\n");
     let error = hedgerow("load @ --vertices @", &[&store, &people]).fails(1);
-    assert!(error.contains("property age is of type i64"), "{error}");
+    assert!(error.contains("property age has type i64"), "{error}");
     let after = hedgerow("stats @ --json", &[&store]).ok();
     for name in ["vertices", "edges", "timestamp"] {
         assert_eq!(field(&before, name), field(&after, name));
     }
-    // A bad row leaves out that row alone, if so wished.
+    // With this rule, a bad row leaves out only that row.
     let people = bench.file("some.csv", "id,age:i64\n8,1\n9,x\n10,\n");
     let loaded = hedgerow("load @ --vertices @ --on-error collect --json", &[&store, &people]).ok();
     assert_eq!((field(&loaded, "rows"), field(&loaded, "rejected")), (json!(2), json!(1)));

@@ -1,10 +1,11 @@
-//! Commands that end at a limit and report it, `find`, `--show`, `remove-edges`, and sizes for people.
+//! Tests of commands that end at a limit and report it, of `find`, `--show` and `remove-edges`, and of
+//! readable sizes.
 
 use serde_json::{Value, json};
 
 use crate::{Bench, field, hedgerow};
 
-/// A store of named people and timed calls. Person 1 knows all others, and they know person 1.
+/// Makes a store of named people and timed calls. Person 1 knows all other people, and they know person 1.
 fn load(bench: &Bench) {
     let (store, people) = (
         bench.store(),

@@ -1,4 +1,4 @@
-//! The command line as users see it: the built program, its output and its exit status.
+//! Tests of the command line as users see it: the built program, its output and its exit status.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, reason = "tests write input files and damage stores")]
 
@@ -45,14 +45,14 @@ impl Bench {
         self.path("store")
     }
 
-    /// Writes an input file; gives its path.
+    /// Writes an input file and returns its path.
     fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         std::fs::write(&path, content).expect("written");
         path
     }
 
-    /// What lies in the folder, sorted.
+    /// Returns the names in the folder, sorted.
     fn names(&self) -> Vec<String> {
         names(self.folder.path())
     }
@@ -68,7 +68,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What one call of the program came to.
+/// The result of one call of the program.
 #[derive(Debug)]
 struct Ran {
     status: Option<i32>,
@@ -77,14 +77,14 @@ struct Ran {
 }
 
 impl Ran {
-    /// Standard output of a call that must succeed.
+    /// Returns the standard output of a call that must succeed.
     #[track_caller]
     fn ok(self) -> String {
         assert_eq!(self.status, Some(0), "{self:?}");
         self.out
     }
 
-    /// The one line on standard error of a call that must fail with `status`, and print no result.
+    /// Returns the one line on standard error of a call that must fail with `status` and print no result.
     #[track_caller]
     fn fails(self, status: i32) -> String {
         assert_eq!((self.status, self.out.as_str()), (Some(status), ""), "{self:?}");
@@ -99,12 +99,12 @@ fn program() -> Command {
     command
 }
 
-/// Runs the program. Words of `command` are split at blanks; a word `@` stands for the next of `paths`.
+/// Runs the program. `command` is split at blanks, and each word `@` is replaced by the next one of `paths`.
 fn hedgerow(command: &str, paths: &[&Path]) -> Ran {
     run(program(), command, paths)
 }
 
-/// As [`hedgerow`], with a program that has its standard input.
+/// Like [`hedgerow`], but the caller prepares `call`, for example its standard input.
 fn run(mut call: Command, command: &str, paths: &[&Path]) -> Ran {
     let mut paths = paths.iter();
     for word in command.split_whitespace() {
@@ -118,7 +118,7 @@ fn run(mut call: Command, command: &str, paths: &[&Path]) -> Ran {
     Ran { status: status.code(), out: text(stdout), err: text(stderr) }
 }
 
-/// One field of a JSON result.
+/// Returns one field of a JSON result.
 fn field(json: &str, name: &str) -> serde_json::Value {
     let object: serde_json::Value = serde_json::from_str(json).unwrap_or_else(|e| panic!("{e}: {json}"));
     object.get(name).unwrap_or_else(|| panic!("no {name} in {json}")).clone()

@@ -1,4 +1,5 @@
-//! Matrix Market files: entries are edges, values are weights, and a symmetric file says what it leaves out.
+//! Tests of Matrix Market files: entries are edges, values are weights, and a symmetric file leaves out half
+//! of them.
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ fn export(store: &Path) -> String {
 #[test]
 fn entries_are_edges_with_weights() {
     let bench = Bench::new();
-    // The name does not matter, the first line does; keys are the ids of the file.
+    // The first line determines the format, not the name of the file. The keys are the ids of the file.
     for (name, options) in [("m.mtx", ""), ("m.txt", ""), ("m", "--format mtx"), ("m.mtx", "--weight-col 3")]
     {
         let (store, file) = (bench.path("general"), bench.file(name, GENERAL));
@@ -37,7 +38,7 @@ fn entries_are_edges_with_weights() {
     let loaded = hedgerow("load @ @ --json", &[&empty, &file]).ok();
     let note = "3 of the vertices of the matrix have no entry and are not loaded";
     assert_eq!(field(&loaded, "notes")[0]["note"], note);
-    // Rows without the first lines are an edge list, where they were left out.
+    // If `--skip` leaves out the first lines, the other rows are an edge list.
     let skipped = bench.path("skipped");
     let file = bench.file("p.mtx", PATTERN);
     hedgerow("load @ @ --undirected --skip 2", &[&skipped, &file]).ok();
@@ -48,7 +49,7 @@ fn entries_are_edges_with_weights() {
 fn a_symmetric_matrix_says_how_it_was_loaded() {
     let bench = Bench::new();
     let file = bench.file("m.mtx", SYMMETRIC);
-    // A new store has edges without direction, unless an option says otherwise.
+    // A new store has edges without direction, unless an option states otherwise.
     let loaded = hedgerow("load @ @ --json", &[&bench.store(), &file]).ok();
     assert_eq!(
         field(&loaded, "notes")[0]["note"],
@@ -64,7 +65,7 @@ fn a_symmetric_matrix_says_how_it_was_loaded() {
     ran.ok();
     let both = "src,dst,weight\n1,2,0.5\n1,3,0.25\n2,1,0.5\n3,1,0.25\n";
     assert_eq!(export(&directed), both);
-    // So it is into a directed store that is there, of which nothing else is asked.
+    // The same holds for an existing directed store without further options.
     let pattern = bench.file("p.mtx", PATTERN);
     let old = bench.path("old");
     hedgerow("load @ @", &[&old, &bench.file("one.csv", "1,2\n")]).ok();
@@ -88,12 +89,12 @@ fn what_a_matrix_cannot_be_is_refused() {
         (GENERAL, "--header", 2, "--header: a Matrix Market file"),
         (GENERAL, "--weight-col 1", 2, "--weight-col: the values of a matrix are in column 3"),
         (PATTERN, "--weighted", 2, "--weighted: a pattern matrix has no values"),
-        (&format!("{begin} complex general\n1 1 0\n"), "", 1, "m.mtx:1: field \"complex\" is not read"),
+        (&format!("{begin} complex general\n1 1 0\n"), "", 1, "m.mtx:1: field \"complex\" is not supported"),
         (
             &format!("{begin} real general\n2 2 2\n1 2 1\n"),
             "--on-error skip",
             1,
-            "says 2 entries, the file has 1",
+            "states 2 entries, but the file has 1",
         ),
         (&format!("{begin} real general\n2 2 1\n0 1 1\n"), "", 1, "m.mtx:3: row \"0\" is not from 1 to 2"),
         (
@@ -114,7 +115,7 @@ fn what_a_matrix_cannot_be_is_refused() {
         assert!(error.contains(expected), "{options}: {error}");
         assert!(!bench.store().exists());
     }
-    // Two files that disagree about a new store.
+    // Two files disagree about the direction of a new store.
     let (general, symmetric) = (bench.file("g.mtx", GENERAL), bench.file("s.mtx", SYMMETRIC));
     let error = hedgerow("load @ @ @", &[&bench.store(), &general, &symmetric]).fails(2);
     assert!(error.contains("say --directed or --undirected"), "{error}");

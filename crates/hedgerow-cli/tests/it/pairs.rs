@@ -1,4 +1,4 @@
-//! Results that are pairs of vertices.
+//! Tests of results that are pairs of vertices.
 
 use serde_json::json;
 
@@ -56,7 +56,7 @@ fn mates_and_parents() {
     let alone = bench.file("a.v", "alone\n");
     hedgerow("load @ @ @ --keys str --no-header", &[&bench.store(), &file, &alone]).ok();
     let store = bench.store();
-    // Of those that could take x only b has no other one.
+    // Of the three vertices with an edge to x, only b has no other edge.
     let mates = hedgerow("run matching @ --out -", &[&store]).ok();
     assert_eq!(mates, "a y\nx b\ny a\nb x\nc d\nd c\n");
     let maximal = hedgerow("run matching @ --maximum 0 --json --top 1", &[&store]).ok();

@@ -1,4 +1,4 @@
-//! Published results through the command line: the LDBC Graphalytics test graphs and p2p-Gnutella31.
+//! Tests of published results with the command line: the LDBC Graphalytics test graphs and p2p-Gnutella31.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,17 +8,19 @@ use hedgerow_workload::require_data;
 
 use crate::{Bench, field, hedgerow};
 
-/// Relative error allowed for scores.
+/// The permitted relative error of scores.
 const RELATIVE: f64 = 1e-9;
 
-/// The same for `test-pr-*`, as the Graphalytics specification has it: their publisher did not stop after the
-/// iterations that the properties state (the directed file holds the limit that the iterations approach).
+/// The permitted relative error for `test-pr-*`, by the Graphalytics specification. Their publisher did not
+/// stop after the iterations that the properties state. The file of the directed graph has the limit of the
+/// iterations.
 const RELATIVE_BY_SPECIFICATION: f64 = 1e-4;
 
-/// The same of clustering coefficients, as the specification has it: some are published with twelve digits.
+/// The permitted relative error of clustering coefficients, by the specification. Some are published with
+/// twelve digits.
 const RELATIVE_OF_LCC: f64 = 1e-4;
 
-/// Runs an algorithm with its full result into a file, and reads that and the published one.
+/// Runs an algorithm, writes its full result into a file, and reads this result and the published one.
 fn results<T: std::str::FromStr + Copy>(bench: &Bench, run: &str, expected: &Path) -> Vec<(u64, T, T)> {
     let out = bench.path("result");
     hedgerow(&format!("run {run} --graphalytics --out @"), &[&bench.store(), &out]).ok();
@@ -55,7 +57,8 @@ fn check_scores(bench: &Bench, run: &str, relative: f64, expected: &Path) -> usi
     results.len()
 }
 
-/// Labels are keys, the least of equally frequent ones: vertices are loaded by ascending keys.
+/// Checks labels, which are keys. The least of equally frequent ones wins, because keys are loaded in
+/// ascending order.
 fn check_cdlp(bench: &Bench, iterations: u32, expected: &Path) -> usize {
     let results = results::<u64>(bench, &format!("cdlp @ --iterations {iterations}"), expected);
     for &(key, found, published) in &results {
@@ -73,7 +76,7 @@ fn check_sssp(bench: &Bench, source: u64, expected: &Path) -> usize {
     results.len()
 }
 
-/// The same partition, whatever the labels: they map onto each other one to one.
+/// Checks that both results are the same partition, by a one-to-one mapping of their labels.
 fn check_wcc(bench: &Bench, expected: &Path) -> usize {
     let results = results::<u64>(bench, "wcc @", expected);
     let (mut forth, mut back) = (HashMap::new(), HashMap::new());
@@ -129,7 +132,7 @@ fn graphalytics_test_graphs() {
             checked += 1;
         }
     }
-    // Two example graphs with all six, and two test graphs of each.
+    // Two example graphs with all six results, and two test graphs for each result.
     assert_eq!(checked, 24);
     println!("{checked} published results, {values} values");
 }

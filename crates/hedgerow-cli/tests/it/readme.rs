@@ -1,4 +1,4 @@
-//! The command lines of the README, the guide and the page on operations, run as printed.
+//! Tests that run the command lines of the README, the guide and the page on operations as printed.
 
 use super::*;
 
@@ -6,15 +6,15 @@ const README: &str = include_str!("../../../../README.md");
 const GUIDE: &str = include_str!("../../../../docs/guide/cli.md");
 const OPERATIONS: &str = include_str!("../../../../docs/operations.md");
 
-/// The parts of a page between fences of this language.
+/// Returns the parts of a page between fences of this language.
 fn blocks<'a>(page: &'a str, language: &str) -> impl Iterator<Item = &'a str> {
     let fence = format!("```{language}\n");
     let parts: Vec<&str> = page.split(fence.as_str()).skip(1).collect();
     parts.into_iter().filter_map(|rest| rest.split("```\n").next())
 }
 
-/// Runs lines of a shell in the folder, with the built program as `hedgerow`; returns the status and both
-/// outputs, in their order.
+/// Runs shell commands in the folder, with the built program as `hedgerow`. Returns whether they succeeded,
+/// and both outputs in their order.
 fn shell(bench: &Bench, commands: &str) -> (bool, String) {
     let program = Path::new(env!("CARGO_BIN_EXE_hedgerow"));
     let folder = program.parent().expect("the folder of the program").display();
@@ -52,8 +52,8 @@ fn the_commands_of_the_page_on_operations_run_as_printed() {
     assert!(calls >= 4, "{calls} blocks");
 }
 
-/// The title of a section of the guide, files that it takes as given, with their content, and commands before
-/// its own.
+/// The title of a section of the guide, the files that it needs with their content, and the commands that run
+/// before the commands of the section.
 type Given = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 const GIVEN: &[Given] = &[
@@ -89,8 +89,8 @@ const GIVEN: &[Given] = &[
     ),
 ];
 
-/// A section gives files as blocks of text after their names, and calls with their output; a load without
-/// output may print any.
+/// A section gives files as blocks of text after their names, and calls with their output. A load without a
+/// shown output may print any output.
 #[test]
 fn the_commands_of_the_guide_print_what_it_shows() {
     let (mut calls, mut shown, mut other) = (0, 0, String::new());

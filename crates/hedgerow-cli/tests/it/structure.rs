@@ -1,4 +1,5 @@
-//! What `run` says of components, cores, labels, clustering and degrees, under the keys of the vertices.
+//! Tests of the output of `run` for components, cores, labels, clustering and degrees, by the keys of the
+//! vertices.
 
 use serde_json::json;
 
@@ -25,7 +26,8 @@ fn strong_components_and_labels_are_named_by_keys() {
     let all = hedgerow("run scc @ --out -", &[&bench.store()]).ok();
     assert_eq!(all, "10 10\n20 10\n30 10\n40 40\n50 40\n60 60\n");
     let labels = hedgerow("run cdlp @ --iterations 1 --out - --csv", &[&bench.store()]).ok();
-    // Vertex 40 has 50 both ways, and so has 50 the other.
+    // Vertices 40 and 50 have edges to each other in both directions, so each gets the label of the other
+    // one.
     assert_eq!(labels, "key,value\n10,20\n20,10\n30,10\n40,50\n50,40\n60,10\n");
     let told = run(&bench, "cdlp @ --iterations 1");
     assert_eq!((field(&told, "iterations"), field(&told, "labels")), (json!(1), json!(4)));

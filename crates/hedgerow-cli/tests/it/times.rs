@@ -1,4 +1,4 @@
-//! Times: what a column may hold, which numbers are refused, and how times are shown.
+//! Tests of times: the values that a column may have, the numbers that are refused, and the output of times.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ fn numbers_need_a_unit_unless_they_are_likely_microseconds() {
         ("timestamp_ns", ["1448928000000000000", "1451606400500000000"]),
         ("timestamp", ["1448928000000000", "1451606400500000"]),
         ("timestamp", ["2015-12-01", "2016-01-01T01:00:00.5+01:00"]),
-        // A unit does not forbid dates.
+        // A column with a unit may contain dates too.
         ("timestamp_s", ["2015-12-01", "1451606400.5"]),
     ] {
         let [first, second] = numbers;
@@ -47,7 +47,7 @@ fn unlikely_numbers_are_refused_with_the_units() {
         assert!(error.contains(&format!("a.csv:3: property at: {number} {why}")), "{error}");
         assert!(error.ends_with(units), "{error}");
         assert!(!bench.store().exists());
-        // So in a table of vertices.
+        // The same holds for a table of vertices.
         let people = bench.file("p.csv", format!("id,at:timestamp\n1,{number}\n"));
         let error = hedgerow("load @ --vertices @", &[&bench.store(), &people]).fails(1);
         assert!(error.contains("p.csv:2: property at: "), "{error}");
@@ -69,7 +69,7 @@ fn times_that_are_cut_are_counted() {
     let file = bench.file("a.csv", "src,dst,at\n1,2,1448928000000000001\n1,3,1448928000000001000\n");
     let loaded = hedgerow("load @ @ --property at:timestamp_ns --json", &[&bench.store(), &file]).ok();
     assert_eq!(field(&loaded, "notes")[0]["note"], "1 time is cut to microseconds");
-    // What no date has stays a number, and an export of it loads again.
+    // A time without a date remains a number, and a load accepts the export of it.
     let (store, again, out) = (bench.path("far"), bench.path("again"), bench.path("out"));
     let far = bench.file("far.csv", "src,dst,at\n1,2,9223372036854775807\n1,3,-9223372036854775808\n");
     hedgerow("load @ @ --property at:timestamp_us", &[&store, &far]).ok();

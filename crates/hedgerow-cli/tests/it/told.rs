@@ -1,10 +1,11 @@
-//! What a load leaves out, changes or meets twice: counted, and told with the option that keeps it.
+//! Tests of the rows and values that a load leaves out, changes or meets twice. The load counts them and
+//! names the option that keeps them.
 
 use serde_json::json;
 
 use crate::{Bench, field, hedgerow};
 
-/// The notes of a load, without their file.
+/// Returns the notes of a load, without their file.
 fn notes(loaded: &str) -> Vec<String> {
     let notes = field(loaded, "notes");
     let note = |note: &serde_json::Value| note["note"].as_str().expect("text").to_owned();
@@ -22,7 +23,7 @@ fn comments_are_counted_and_keys_may_begin_so() {
     let rows = [("#rust", "#python"), ("#rust", "go"), ("%20", "space"), ("go", "#python"), ("c#", "#go")];
     let lines: Vec<String> = rows.iter().map(|(a, b)| format!("{a},{b}\n")).collect();
     let tags = bench.file("tags.csv", format!("a,b\n{}", lines.concat()));
-    // A line with as many columns as the rows may be either.
+    // A line with as many columns as the rows may be a comment or a row.
     let error = hedgerow("load @ @ --keys str --header", &[&bench.path("tags"), &tags]).fails(1);
     let expected = "tags.csv:2: the line begins with '#' and has 2 columns as the rows have: it is a comment or a row; \
                     say which by --comment # or --comment none";
@@ -44,7 +45,7 @@ fn comments_are_counted_and_keys_may_begin_so() {
     let store = bench.path("none");
     let loaded = hedgerow("load @ @ --keys str --header --comment none --json", &[&store, &tags]).ok();
     assert_eq!((all(&store), field(&loaded, "comments")), (expected.clone(), json!(0)));
-    // In quotes they are keys by any reading, and so an export writes them.
+    // In quotes, they are always keys. An export writes them in quotes.
     let quoted: String = rows.iter().map(|(a, b)| format!("\"{a}\",\"{b}\"\n")).collect();
     let (store, again) = (bench.path("quoted"), bench.path("again"));
     let file = bench.file("quoted.csv", format!("a,b\n{quoted}"));
@@ -162,7 +163,7 @@ fn rows_that_repeat_an_edge_are_counted() {
         assert_eq!(count(&loaded), expected.map(|n| json!(n)), "{options}, again");
         std::fs::remove_dir_all(&store).expect("removed");
     }
-    // Some of a file is new, some repeats itself, some was there.
+    // Some rows of a file are new, some are repeated, and some edges already exist.
     hedgerow("load @ @", &[&bench.store(), &bench.file("b.csv", "1,2\n5,6\n")]).ok();
     let more = bench.file("c.csv", "1,2\n2,3\n2,3\n7,8\n");
     let loaded = hedgerow("load @ @ --json", &[&bench.store(), &more]).ok();

@@ -1,10 +1,10 @@
-//! Algorithms that go by the weights of edges, of the store and of a property.
+//! Tests of algorithms that use weights of edges, from the store or from a property.
 
 use serde_json::json;
 
 use crate::{Bench, field, hedgerow};
 
-/// A store of these edges without directions, each with a weight.
+/// Makes an undirected store of these edges, each with a weight.
 fn store(bench: &Bench, edges: &str) -> std::path::PathBuf {
     let file = bench.file("a.csv", format!("src,dst,weight\n{edges}"));
     hedgerow("load @ @ --weighted --undirected --keys str", &[&bench.store(), &file]).ok();
@@ -14,7 +14,7 @@ fn store(bench: &Bench, edges: &str) -> std::path::PathBuf {
 #[test]
 fn scores_and_walks_by_weights() {
     let bench = Bench::new();
-    // From a to c it is nearer over b; without weights it is not.
+    // With weights, the shortest path from a to c goes over b. Without weights it does not.
     let store = store(&bench, "a,b,1\nb,c,1\na,c,4\n");
     let all = hedgerow("run wbetweenness @ --out -", &[&store]).ok();
     assert_eq!(all, "a 0e0\nb 1e0\nc 0e0\n");
@@ -22,7 +22,7 @@ fn scores_and_walks_by_weights() {
     assert_eq!(hedgerow("run betweenness @ --out -", &[&store]).ok(), "a 0e0\nb 0e0\nc 0e0\n");
     let near = hedgerow("run wcloseness @ --out -", &[&store]).ok();
     assert_eq!(near, format!("a {0:e}\nb 1e0\nc {0:e}\n", 2.0 / 3.0));
-    // Four fifths of what c holds go to a.
+    // Four fifths of the score of c go to a.
     let around = hedgerow("run wpagerank @ --sources c --iterations 1 --damping 1 --out -", &[&store]).ok();
     assert_eq!(around, "a 8e-1\nb 2e-1\nc 0e0\n");
     let walks = hedgerow("run wwalks @ --sources b --walks 4 --steps 2 --json --top 1", &[&store]).ok();
@@ -57,7 +57,7 @@ fn weights_that_cannot_be_are_errors_that_name_the_edge() {
     assert!(error.contains("p must be in 0.001..=1000, found 0"), "{error}");
 }
 
-/// Keys may hold blanks: along a path they are a list, or quoted.
+/// Keys may contain blanks. A path is a list of keys, or its keys are quoted.
 #[test]
 fn the_keys_of_a_path_can_be_told_apart() {
     let bench = Bench::new();

@@ -13,7 +13,7 @@ fn rows() -> Vec<Option<Row>> {
         row(&[(0, false.into()), (2, f64::NAN.into())]),
         row(&[(3, "".into()), (4, Value::Bytes(Arc::from([1, 2].as_slice()))), (5, Value::Timestamp(-3))]),
     ];
-    // Beyond one word of a mask.
+    // More rows than the 64 bits of one word of a mask.
     for i in 0..150 {
         rows.push(row(&[(1, i.into()), (3, format!("text {i}").as_str().into())]));
     }
@@ -61,7 +61,7 @@ fn assembling_equals_building_from_rows() {
     expected.extend_from_slice(&rows[0..2]);
     expected.extend_from_slice(&rows[70..154]);
     assert_eq!(assembled.finish(), build(&expected));
-    // A property that nobody has any more loses its column.
+    // If no copied row has a value of a property, the builder drops the column of the property.
     let copied = |range| {
         let mut copied = ColumnsBuilder::new(&columns, 1);
         copied.copy(range);
@@ -71,8 +71,8 @@ fn assembling_equals_building_from_rows() {
     assert!(copied(1..2).is_empty());
 }
 
-/// Rows that lie in columns are taken over in stretches: of whole columns, of one with nulls, of two columns
-/// in turns, of what has a column that the others lack.
+/// A builder copies rows of other columns in stretches: whole columns, a column with nulls, rows of two
+/// sources in turns, and a column that the other source lacks.
 #[test]
 fn rows_of_columns_are_taken_over() {
     let rows = rows();
@@ -96,8 +96,8 @@ fn rows_of_columns_are_taken_over() {
     assert_eq!(assembled.finish(), build(&expected));
 }
 
-/// A row of one number is that number by value, wherever it lies; of a text, and of several, it stays where
-/// it is.
+/// `by_value` returns a row of one number as that number, both from a row and from columns. A row with a text
+/// or with several cells remains a reference.
 #[test]
 fn one_number_is_taken_by_value() {
     let number = Row::new([(PropertyId(1), Value::I64(5))]);

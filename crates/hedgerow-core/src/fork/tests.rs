@@ -8,14 +8,16 @@ use std::time::{Duration, Instant};
 
 use super::{Descriptor, OwnerProcess, hold_off};
 
-/// Who takes longer waits for something that does not come. It takes milliseconds, and on a busy machine
+/// The limit of each wait: a longer wait would never end. The waits take milliseconds, on a busy machine
 /// seconds.
 const FOR_EVER: Duration = Duration::from_secs(180);
 
-/// Runs `body` in a forked child, which ends with the status that it returns; 255 if the child does not end.
+/// Runs `body` in a forked child and returns the exit status of the child, which is the result of `body`.
+/// Returns 255 if the child does not end.
 fn in_child(body: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the bodies of these tests call the system and this module, and take no lock but that of the
-    // allocator, which is sound after a fork; the child leaves without running anything of the parent's.
+    // SAFETY: the bodies of these tests call only the system and this module. They take no lock except the
+    // lock of the allocator, which is sound after a fork. The child exits without running other code of the
+    // parent.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "forking failed");
     if child == 0 {
@@ -25,10 +27,10 @@ fn in_child(body: impl FnOnce() -> i32) -> i32 {
     }
     let begun = Instant::now();
     let mut status = 0;
-    // SAFETY: waits for the own child, and writes to a local variable.
+    // SAFETY: waits for the child of this process, and writes to a local variable.
     while unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == 0 {
         if begun.elapsed() > FOR_EVER {
-            // SAFETY: ends the own child, which was not waited for yet.
+            // SAFETY: ends the child of this process, which no call has reaped yet.
             unsafe {
                 libc::kill(child, libc::SIGKILL);
                 libc::waitpid(child, &raw mut status, 0);
@@ -69,23 +71,23 @@ fn a_child_gives_up_the_files_and_keeps_their_numbers() {
         if (&*file).write(b"x").is_ok() {
             return 1;
         }
-        // SAFETY: looks at a descriptor.
+        // SAFETY: only reads the flags of a descriptor.
         let flags = unsafe { libc::fcntl(fd, libc::F_GETFD) };
         if flags & libc::FD_CLOEXEC == 0 {
             return 2;
         }
         drop(file);
-        // The number is not given to another file.
+        // The system gives the number of the descriptor to no other file.
         let Ok(other) = Descriptor::open(|| File::open("/dev/zero")) else { return 3 };
         if other.as_raw_fd() == fd {
             return 4;
         }
-        // What the child opened itself works, and is closed by dropping it.
+        // The child can read a file that it opened itself, and dropping the file closes its descriptor.
         let mut byte = [1];
         let read = (&*other).read(&mut byte).is_ok_and(|n| n == 1 && byte == [0]);
         let own = other.as_raw_fd();
         drop(other);
-        // SAFETY: looks at a descriptor.
+        // SAFETY: only reads the flags of a descriptor.
         let closed = unsafe { libc::fcntl(own, libc::F_GETFD) } == -1;
         i32::from(!read || !closed) * 5
     });
@@ -101,16 +103,16 @@ fn a_lock_goes_with_its_process_though_a_child_lives() {
     let file = Descriptor::open(|| File::create(&path)).expect("temporary");
     file.try_lock().expect("nobody else has it");
     let (mut told, tell) = std::io::pipe().expect("a pipe");
-    // SAFETY: as in `in_child`.
+    // SAFETY: the conditions of `in_child` hold.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // It is ended before.
+        // The parent ends the child before this sleep is over.
         std::thread::sleep(FOR_EVER.saturating_mul(2));
         // SAFETY: ends the child.
         unsafe { libc::_exit(0) };
     }
     drop(tell);
-    // Closed without unlocking, as the end of a process does.
+    // `drop` closes the file without unlocking it, as the end of a process does.
     drop(file);
     let other = File::open(&path).expect("there");
     let begun = Instant::now();
@@ -118,7 +120,7 @@ fn a_lock_goes_with_its_process_though_a_child_lives() {
         assert!(begun.elapsed() < FOR_EVER, "the child keeps the lock");
         std::thread::sleep(Duration::from_millis(1));
     }
-    // SAFETY: ends the own child.
+    // SAFETY: ends the child of this process.
     unsafe {
         libc::kill(child, libc::SIGKILL);
         libc::waitpid(child, std::ptr::null_mut(), 0);
@@ -130,15 +132,15 @@ fn a_lock_goes_with_its_process_though_a_child_lives() {
 #[test]
 fn a_child_without_a_free_descriptor_gives_up_its_files_too() {
     let path = scratch("limit");
-    // In a child of its own, whose limit disturbs no other test.
+    // A child process of its own: its limit affects no other test.
     let status = in_child(|| {
         let files: Vec<_> = (0..4).filter_map(|_| Descriptor::open(|| File::create(&path)).ok()).collect();
         let few = libc::rlimit { rlim_cur: 256, rlim_max: 256 };
-        // SAFETY: reads a local variable.
+        // SAFETY: the call reads a local variable.
         if files.len() < 4 || unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const few) } != 0 {
             return 9;
         }
-        // SAFETY: makes descriptors until there are no more.
+        // SAFETY: the calls make descriptors until the limit is reached.
         while unsafe { libc::dup(0) } >= 0 {}
         in_child(|| files.iter().filter(|file| (&***file).write(b"x").is_ok()).count() as i32)
     });

@@ -1,4 +1,4 @@
-//! Conditions compared with each other, and columns compared with rows.
+//! Comparisons of conditions with each other, and of tests of columns with tests of rows.
 
 use super::*;
 use crate::row::Row;
@@ -13,7 +13,8 @@ fn values() -> Vec<Value> {
     values
 }
 
-/// Each comparison follows from `<` and `>`, except for null and NaN, which no comparison but `!=` takes.
+/// The comparisons of two values of one type follow from `<` and `>`. With a NaN only `!=` holds. With a
+/// null, or between two types, no comparison holds.
 #[test]
 fn comparisons_agree_with_each_other() {
     for found in values() {
@@ -46,7 +47,7 @@ fn symbols_name_their_comparisons() {
     assert_eq!(Comparison::from_symbol("<>"), None);
 }
 
-/// Conditions of each form with values of this type, null and NaN included.
+/// Returns conditions of each form, with values of this type. The values include null and NaN.
 fn conditions(of_kind: &[Value]) -> Vec<Condition> {
     let mut conditions = vec![Condition::Null, Condition::NotNull];
     for value in of_kind {
@@ -65,7 +66,7 @@ fn of_kind(kind: PropertyType) -> Vec<Value> {
     values().into_iter().filter(|v| v.is_null() || v.property_type() == Some(kind)).collect()
 }
 
-/// A set takes each value that equals a member; null is no value.
+/// A set matches each value that equals a member; null equals no member.
 #[test]
 fn conditions_follow_from_comparisons() {
     for found in values() {
@@ -146,7 +147,7 @@ fn marks_say_what_rows_say() {
     }
 }
 
-/// The form of a delta: words, and marks of the words that are values.
+/// Checks the test of a column of a delta: words, and marks of the words that are values.
 fn words_say_what_rows_say(test: &PropertyTest, column: &[Value]) {
     let words: Vec<u64> = column.iter().map(|v| v.as_ref().to_word().map_or(0, |(_, word)| word)).collect();
     let mut marks = vec![0u64; 3];

@@ -40,13 +40,13 @@ fn what_has_no_room_stays_with_its_owner() {
     assert_eq!(spans.put(span(usize::MAX, 0)), Err(span(usize::MAX, 0)));
     assert_eq!(spans.drain().map(|span| span.pages).sum::<usize>(), 5);
     assert_eq!(spans.put(span(1 << 36, 1)), Err(span(1 << 36, 1)));
-    // More spans than slots: each second page alone.
+    // There are more spans than slots, because each second page is a span of its own.
     let spans = Spans::new(usize::MAX);
     let kept = (0..1000).filter(|&at| spans.put(span(at * 2, 1)).is_ok()).count();
     assert_eq!((kept, spans.drain().count(), spans.take(1)), (SLOTS, SLOTS, None));
 }
 
-/// Threads take and give back: no page is given to two, and all are there in the end.
+/// Threads take and return pages: no page goes to two threads, and all pages are free in the end.
 #[test]
 fn threads_never_share_a_page() {
     const PAGES: usize = 512;

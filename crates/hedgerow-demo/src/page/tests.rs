@@ -1,8 +1,8 @@
 use super::super::message::Analysis;
 use super::*;
 
-/// Returns a run of `seconds` that starts at `from`, with a commit of ten events each `every` seconds; every
-/// fiftieth has ten times the latency.
+/// Returns a run of `seconds` that starts at `from`, with a commit of ten events each `every` seconds. Every
+/// fiftieth commit has ten times the latency.
 fn run(from: f64, seconds: f64, every: f64) -> Ingested {
     let acks = (1..=(seconds / every).round() as u64).map(|i| Ack {
         at: (i as f64 * every * 1e6) as u64,

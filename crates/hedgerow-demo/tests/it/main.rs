@@ -1,4 +1,4 @@
-//! The program as users run it, on tiny streams, with and without planted faults.
+//! Tests of the program as users run it: on tiny streams, with and without planted faults.
 #![allow(clippy::disallowed_methods, reason = "tests read what the program wrote")]
 
 use std::fmt::Write;
@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Asserts that the demo says what happened in its last line and by its exit status.
+/// Returns the last line of the output. Asserts that this line and the exit status agree about success.
 fn last_line(output: &Output) -> String {
     let stdout = text(&output.stdout);
     let last = stdout.lines().last().unwrap_or_default().to_owned();
@@ -78,7 +78,7 @@ fn a_generated_stream_survives_the_kill() {
     assert!(shown(&page).contains("20,000"));
     let digits = |text: &str| text.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > 4);
     assert!(!digits(&shown(&page)), "digits without groups in {}", shown(&page));
-    // A second demo in the same place begins anew.
+    // A second run in the same folder begins a new demo.
     assert_eq!(last_line(&demo(dir.path(), &["--events", EVENTS], None)), "demo ok");
 }
 

@@ -251,8 +251,8 @@ mod tests {
     use crate::state::pending::Reasons;
     use crate::{KeyKind, Options};
 
-    /// The function of `after_settling` runs after settling that replaced many versions, also in the
-    /// background, and after no other settling.
+    /// The function of `after_settling` runs after each settling that replaced many versions, also in the
+    /// background. It runs after no other settling.
     #[test]
     fn who_wants_to_know_is_told_after_much_was_settled() {
         static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -278,7 +278,7 @@ mod tests {
                     break;
                 }
                 assert!(start.elapsed() < FOR_EVER, "the function did not run");
-                // Merges, now and then: the first one starts the thread.
+                // Repeated inserts cause merges. The first merge starts the thread.
                 graph.insert_edge(0, end).expect("put");
                 std::thread::sleep(Duration::from_millis(10));
             }

@@ -1,4 +1,4 @@
-//! The threads of a store end with it.
+//! Tests that the threads of a store end with it.
 
 use std::time::Duration;
 

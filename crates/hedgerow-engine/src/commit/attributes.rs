@@ -213,7 +213,8 @@ mod tests {
         assert_eq!(all.table().row(handles[3]).to_row(), rows[3]);
     }
 
-    /// Places of the columns of the first call are handles by themselves, those of others stand in the table.
+    /// A place in the columns of the first call is a handle without a table entry. Places in other columns
+    /// are in the table.
     #[test]
     fn places_in_columns_are_found_among_words_and_rows() {
         let (a, b) = (PropertyId(0), PropertyId(1));

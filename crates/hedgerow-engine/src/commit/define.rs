@@ -145,8 +145,8 @@ impl Engine {
             } else {
                 Err(ArgumentError::SchemaConflict {
                     name: format!("label {name}"),
-                    wanted: "multi".into(),
-                    found: "not multi".into(),
+                    wanted: "with multi=true".into(),
+                    found: "with multi=false".into(),
                 }
                 .into())
             };

@@ -105,7 +105,7 @@ impl TxnKeys {
 mod tests {
     use super::*;
 
-    /// Keys that look alike have different handles, and a handle gives its key back.
+    /// Similar keys have different handles, and a handle returns its key.
     #[test]
     fn a_handle_is_that_of_one_key() {
         let (a, b) = (KindId(1), KindId::MAX);

@@ -285,7 +285,7 @@ mod tests {
         KeyBindings::of(&ops, create)
     }
 
-    /// Each key stands once, ascending, with all that the operations that name it ask of it.
+    /// Each key occurs once, in ascending order, with the requirements of all operations that name it.
     #[test]
     fn a_key_is_bound_once_with_all_that_is_asked_of_it() {
         use OpKind::{Insert, InsertVertex, Put, Remove, RemoveVertex};
@@ -303,8 +303,8 @@ mod tests {
         assert_eq!(asked(&all, true), expected);
     }
 
-    /// A vertex that the program removes is gone for what comes after, and an end that is to be created takes
-    /// the id that was set aside for it.
+    /// A removed vertex does not exist for later operations. An end that must be created gets the id that was
+    /// reserved for it.
     #[test]
     fn an_end_is_what_its_key_names_at_that_point_of_the_program() {
         let keys = TxnKeys::new();

@@ -173,7 +173,8 @@ impl WriteTxn {
             let end = from.checked_add(rows).filter(|&end| end <= column.len());
             let end = end.ok_or_else(|| {
                 let found = column.len();
-                let what = format!("{rows} keys from {from} on, and {found} values of property {name}");
+                let what =
+                    format!("property {name} needs {rows} values from row {from} on, but has {found} values");
                 ArgumentError::Invalid(what)
             })?;
             let mut builder = ColumnBuilder::new(column.kind(), rows);

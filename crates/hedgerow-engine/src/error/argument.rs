@@ -42,7 +42,7 @@ pub enum ArgumentError {
         known: Vec<String>,
     },
     /// A key has another type than those of its kind.
-    #[error("kind {kind} is defined {}, and {found} is not of this type", with_keys(*expected))]
+    #[error("kind {kind} is defined {}, but the key {found} has another type", with_keys(*expected))]
     KeyOfKind {
         /// The kind.
         kind: String,
@@ -52,7 +52,9 @@ pub enum ArgumentError {
         found: VertexKey,
     },
     /// An edge has an end of another kind than its label prescribes.
-    #[error("label {label} has vertices of {expected} at this end, not {key}")]
+    #[error(
+        "vertex {key} cannot be at this end of an edge: label {label} requires a vertex of {expected} there"
+    )]
     EndOfKind {
         /// The label.
         label: Box<str>,
@@ -68,7 +70,7 @@ pub enum ArgumentError {
         labels: Vec<String>,
     },
     /// A label, or a kind of vertices, is defined otherwise.
-    #[error("{name} is {found}, not {wanted}")]
+    #[error("{name} is defined {found}, not {wanted}")]
     SchemaConflict {
         /// The label, or the kind of vertices.
         name: String,
@@ -78,7 +80,7 @@ pub enum ArgumentError {
         found: String,
     },
     /// A property has another type.
-    #[error("property {property} is of type {expected}, the value of type {found}")]
+    #[error("property {property} has type {expected}, but the value has type {found}")]
     PropertyType {
         /// The name of the property.
         property: String,
@@ -89,8 +91,8 @@ pub enum ArgumentError {
     },
     /// A filter compares a property with a value of another type.
     #[error(
-        "property {property} of label {label:?} is of type {expected}, the value of the filter of type {found}: compare it with a \
-         value of type {expected}, or name labels of which it is of type {found}"
+        "property {property} of label {label:?} has type {expected}, but the value of the filter has type {found}: compare the \
+         property with a value of type {expected}, or name labels whose property has type {found}"
     )]
     FilterType {
         /// The label; the default label's name is empty.
@@ -123,8 +125,8 @@ fn without_property(property: &str, labels: &[String], known: &[String]) -> Stri
         labels => format!("none of the labels {} has a property {property}", listed(labels)),
     };
     match known {
-        [] => format!("{without}, nor any other"),
-        known => format!("{without}: there are {}", listed(known)),
+        [] => format!("{without}, and there are no other properties"),
+        known => format!("{without}: the properties are {}", listed(known)),
     }
 }
 

@@ -49,9 +49,10 @@ impl fmt::Display for Shortage {
         let Shortage { needed, limit, dirty, pinned, fixed, slack } = *self;
         write!(
             f,
-            "{needed} bytes are needed, and {} of the memory limit of {limit} are available: {dirty} changed \
-             after the last checkpoint, {pinned} are used by snapshots, views and other calls, {fixed} are \
-             fixed, {slack} stay free; {} helps",
+            "{needed} bytes are needed, and {} of the memory limit of {limit} bytes are available: {dirty} \
+             bytes changed after the last checkpoint, {pinned} bytes are used by snapshots, views and other \
+             calls, {fixed} bytes hold tables, keys and buffers, {slack} bytes stay free for small reads; {} \
+             helps",
             self.available(),
             self.help()
         )

@@ -194,7 +194,8 @@ mod tests {
         LevelSegment { level: 0, info }
     }
 
-    /// Checkpoints of a store of which random subgraphs change: the bounds of the design page hold.
+    /// The bounds of the design page hold for checkpoints of a store, if random subgraphs change between
+    /// them.
     #[test]
     fn runs_stay_few_and_their_waste_bounded() {
         const IMAGE: u64 = 10_000;

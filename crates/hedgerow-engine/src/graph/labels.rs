@@ -37,8 +37,8 @@ impl Graph {
             if multi != options.multi {
                 return Err(ArgumentError::SchemaConflict {
                     name: format!("label {name}"),
-                    wanted: "not multi".into(),
-                    found: "multi".into(),
+                    wanted: "with multi=false".into(),
+                    found: "with multi=true".into(),
                 }
                 .into());
             }

@@ -76,7 +76,7 @@ impl Snapshot {
             "the earlier snapshot is of another graph".to_owned()
         } else if earlier.timestamp() > self.timestamp() {
             let (from, to) = (earlier.timestamp().0, self.timestamp().0);
-            format!("the earlier snapshot is of timestamp {from}, after {to}, that of this one")
+            format!("the earlier snapshot has timestamp {from}, later than timestamp {to} of this snapshot")
         } else {
             return Ok(());
         };

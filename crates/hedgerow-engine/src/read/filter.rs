@@ -92,7 +92,7 @@ fn check_values(name: &str, condition: &Condition) -> Result<()> {
     let ends = [values.first(), values.last()];
     let is_nan = |value: &&Value| matches!(value, Value::F64(number) if number.is_nan());
     let why = if matches!(condition, Condition::OneOf(_)) && values.is_empty() {
-        "has no value of an empty list: name at least one value"
+        "is compared with an empty list: name at least one value"
     } else if ends.iter().flatten().any(|value| value.is_null()) {
         "cannot be compared with null, which equals nothing: Condition::Null takes edges without a value, Condition::NotNull those with one"
     } else if ends.iter().flatten().any(is_nan) {

@@ -79,12 +79,12 @@ fn checked(schema: &Schema, kinds: &[KindId], labels: &[LabelId]) -> Result<Opti
             name => format!("edges of label {name}"),
         };
         let Some(ends) = label.ends() else {
-            let message = format!("{edges} end at vertices of any kind: kinds must hold all of them");
+            let message = format!("{edges} end at vertices of any kind: kinds must include every kind");
             return Err(ArgumentError::Invalid(message).into());
         };
         if let Some(&missing) = ends.iter().find(|kind| !kinds.contains(kind)) {
             let missing = schema.named_kind(missing);
-            let message = format!("{edges} end at vertices of {missing}: kinds must hold it");
+            let message = format!("{edges} end at vertices of {missing}: kinds must include this kind");
             return Err(ArgumentError::Invalid(message).into());
         }
     }

@@ -333,8 +333,8 @@ impl<'a> EdgeSelection<'a> {
         let with = |has: bool| of_used().find(|(_, own)| own.is_some() == has).map(|(id, _)| name(id));
         if let (Some(with), Some(without)) = (with(true), with(false)) {
             let message = format!(
-                "edges of label {with:?} have weights, and those of label {without:?} have none: name labels of one sort, or the \
-                 property that is the weight"
+                "edges of label {with:?} have weights, and those of label {without:?} have none: name labels that all have \
+                 weights or that all have none, or name the property that is the weight"
             );
             return Err(ArgumentError::Invalid(message).into());
         }

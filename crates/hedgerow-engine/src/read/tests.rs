@@ -1,4 +1,5 @@
-//! Reads of chains that are not in memory: errors, never an empty answer and never a panic.
+//! Tests of reads of chains that are not in memory: they return errors, never an empty answer, and never
+//! panic.
 
 mod cold;
 mod model;
@@ -21,7 +22,8 @@ const NEAR: u64 = 1;
 const FAR: u64 = 200;
 const LABEL: &str = "knows";
 
-/// Edges from the vertices of the first subgraph to others and back, with and without a label.
+/// Returns a graph with edges from vertices of the first subgraph to other ones and back, with and without a
+/// label.
 fn graph() -> Graph {
     let graph = Options::new().keys(KeyKind::Dense).in_memory().unwrap();
     let mut tx = graph.write().unwrap();
@@ -46,7 +48,7 @@ fn fails<T>(read: Result<T, Error>) -> bool {
     matches!(read, Err(Error::Storage(StorageError::NotInMemory(NotInMemory))))
 }
 
-/// Reads of the vertex `NEAR` and of all, by name: whether they fail.
+/// Returns the reads of the vertex `NEAR` and of all vertices by name, and whether each of them fails.
 fn reads(s: &Snapshot) -> Vec<(&'static str, bool)> {
     let (id, to) = (VertexId(NEAR as u32), VertexId(FAR as u32));
     vec![
@@ -85,7 +87,7 @@ fn reads(s: &Snapshot) -> Vec<(&'static str, bool)> {
     ]
 }
 
-/// Many reads make no view where a part is not in memory, and go on by chains.
+/// If a part is not in memory, many reads make no view, and reads continue by chains.
 #[test]
 fn reads_go_on_where_the_view_cannot_be_made() {
     let graph = graph();
@@ -110,7 +112,7 @@ fn every_read_of_an_evicted_chain_fails() {
     for snapshot in [&before, &graph.snapshot().unwrap()] {
         let answered: Vec<_> = reads(snapshot).into_iter().filter(|read| !read.1).collect();
         assert_eq!(answered, []);
-        // Counts, and what lies elsewhere, need no part of it.
+        // Counts, and data of other chains, need no part of the evicted chain.
         assert_eq!((snapshot.vertex_count(), snapshot.edge_count().unwrap()), (4, 5));
         assert!(snapshot.contains_edge(FAR, NEAR).unwrap() && snapshot.contains_vertex(FAR + 1).unwrap());
     }
@@ -140,7 +142,7 @@ fn chains_of_labels_and_of_incoming_edges_fail_by_themselves() {
     assert!(fails(s.ranks_between(LABEL, NEAR, FAR)));
     assert_eq!(s.degree(NEAR, Direction::Out).unwrap(), Some(2));
     assert_eq!(s.neighbors_of(LABEL, FAR, Direction::In).unwrap().map(|found| found.len()), Some(1));
-    // The weights of incoming edges stand with the outgoing ones.
+    // The weights of incoming edges are stored with the outgoing ones.
     evict_of(&graph, LabelId::VERTICES, Direction::Out);
     assert!(fails(s.vertex_properties(NEAR)) && fails(s.vertex_property(NEAR, "age")));
     evict(&graph, "", Direction::In);

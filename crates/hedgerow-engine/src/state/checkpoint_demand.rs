@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    /// Waits on a thread of its own until `f` waits, then does `then`.
+    /// Waits on a separate thread. Calls `then` once that thread waits.
     fn while_it_waits(demand: &CheckpointDemand, any: bool, then: impl FnOnce()) -> Waited {
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| demand.wait(any, || true));
@@ -215,7 +215,8 @@ mod tests {
     #[test]
     fn a_failure_ends_all_waits_and_those_right_after_it() {
         let demand = CheckpointDemand::new();
-        // Again where this thread was kept from asking for longer than it is too soon.
+        // Repeats the test if this thread was delayed for so long that a second demand is not too soon any
+        // more.
         loop {
             let begun = Instant::now();
             let waited = while_it_waits(&demand, false, || demand.begin().ends(Some(true)));

@@ -104,8 +104,8 @@ mod tests {
         Placement::of(&GraphConfig { directed, reverse, ..GraphConfig::default() })
     }
 
-    /// Every edge is stored under one order of its ends, listed by the copies that it has, and counted by one
-    /// of them.
+    /// Every edge is stored with one order of its ends, all its copies return this order, and one of the
+    /// copies is counted.
     #[test]
     fn each_edge_is_counted_by_one_of_its_copies() {
         for (directed, reverse) in [(true, true), (true, false), (false, true), (false, false)] {
@@ -127,8 +127,8 @@ mod tests {
         assert!(!of(true, false).has_second(1, 2) && !of(false, true).has_second(3, 3));
     }
 
-    /// Everything is kept where the edge is counted, what has a fixed width at the other end of an undirected
-    /// edge too.
+    /// The counted copy has all properties. The other copy of an undirected edge has the properties of fixed
+    /// width.
     #[test]
     fn properties_are_kept_where_the_edge_is_counted() {
         let cells = vec![(PropertyId(0), Value::I64(7)), (PropertyId(1), Value::Utf8("long".into()))];

@@ -173,7 +173,7 @@ impl Graph {
             report.edges += counted as u64;
         }
         if directed && reversed != report.edges {
-            report.problem(format!("{} edges out, {reversed} in", report.edges));
+            report.problem(format!("{} outgoing edges, but {reversed} incoming edges", report.edges));
         }
         self.check_labels(&snapshot, report)?;
         self.check_counts(&snapshot, report)
@@ -184,7 +184,9 @@ impl Graph {
         let (v, e) = (snapshot.vertex_count(), snapshot.edge_count()?);
         if (report.vertices, report.edges) != (v, e) {
             let (vertices, edges) = (report.vertices, report.edges);
-            report.problem(format!("counters say {v} vertices and {e} edges, found {vertices} and {edges}"));
+            report.problem(format!(
+                "the counters state {v} vertices and {e} edges, but the check found {vertices} vertices and {edges} edges"
+            ));
         }
         Ok(())
     }
@@ -210,7 +212,10 @@ impl Graph {
             let back = view.weighted_neighbors(u, Direction::In).weight_of(v);
             let same = back.map(f64::to_bits) == Some(weight.to_bits());
             if !same && !faults::is_on(PlantedFault::SidesNotCompared) {
-                report.problem(format!("edge from {} to {}: weight {weight} out, {back:?} in", v.0, u.0));
+                report.problem(format!(
+                    "edge from {} to {}: weight {weight} outgoing, {back:?} incoming",
+                    v.0, u.0
+                ));
             }
         }
     }

@@ -76,7 +76,7 @@ impl SalvageReport {
         if count == 1 {
             self.lose(format_args!("commit {last} is lost"));
         } else {
-            self.lose(format_args!("the commits {first} to {last} are lost, at most {count}"));
+            self.lose(format_args!("the commits {first} to {last} are lost, at most {count} commits"));
         }
         count
     }

@@ -39,7 +39,7 @@ fn kinds_versions_and_features_are_told_apart() {
     assert_eq!(FileHeader::decode(&future, FileKind::Log), Err(refused));
     for found in 0..FORMAT_MAJOR {
         let refused = FormatError::OldVersion { found, supported: FORMAT_MAJOR };
-        // The version comes before the kind: of another version the numbers of kinds are not known.
+        // `decode` checks the version before the kind, because the kinds of another version are unknown.
         for kind in [FileKind::Log, FileKind::Segment, FileKind::Manifest] {
             let old = FileHeader::decode(&header().encode_version(found, 0), kind);
             assert_eq!(old, Err(refused.clone()));

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Files whose bytes are computed; reads of some offsets do what a test wants.
+/// A file system without data. A function of the test computes each byte from the offset of the read.
 struct Oracle<F>(Arc<F>);
 
 impl<F> std::fmt::Debug for Oracle<F> {
@@ -91,7 +91,7 @@ fn assert_all_read(outcomes: &[Outcome], count: u64) {
 
 #[test]
 fn sixteen_reads_wait_at_the_same_time() {
-    // The caller is one of the seventeen.
+    // The caller is one of the seventeen threads.
     let together = Barrier::new(THREADS + 1);
     let file = oracle(move |at| {
         together.wait();
@@ -136,7 +136,7 @@ fn a_panic_in_one_read_reaches_the_caller_once_the_others_are_done() {
         let outcome = catch_unwind(AssertUnwindSafe(|| pool.read_many(requests(&file, 40))));
         assert!(outcome.is_err());
         assert_eq!(read.load(Ordering::Relaxed), 39);
-        // The threads are as good as before.
+        // After a panic, the pool still has all its threads.
         assert_all_read(&pool.read_many(requests(&oracle(|at| at as u8), 40)), 40);
     }
 }

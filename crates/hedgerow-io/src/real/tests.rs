@@ -5,7 +5,7 @@ use crate::{BLOCK_BYTES, BlockBuffer, CountingFs, Dir};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A fresh directory, removed when dropped.
+/// A new directory. Dropping it removes it.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -111,7 +111,7 @@ fn a_directory_is_locked_once_until_dropped() {
 #[test]
 fn another_holder_of_the_file_lock_is_respected() {
     let (scratch, fs) = scratch();
-    // A lock taken past the registry, as another process would.
+    // This lock is not in the registry of the process. It simulates the lock of another process.
     let file = File::create(scratch.0.join("LOCK")).unwrap();
     file.lock().unwrap();
     assert_eq!(fs.lock("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);
@@ -123,7 +123,7 @@ fn another_holder_of_the_file_lock_is_respected() {
 fn a_lock_is_released_though_a_forked_child_shares_the_file() {
     let (scratch, fs) = scratch();
     let file = fs.open_file("LOCK", OFlags::RDWR | OFlags::CREATE, FILE_MODE).unwrap();
-    // What a child inherits that was made past the C library: another descriptor of the same open file.
+    // The second descriptor of the same open file that a child inherits, if the fork bypassed the C library.
     let inherited = file.try_clone().unwrap();
     let lock = hold(file, Sharing::Alone).unwrap();
     let other = File::open(scratch.0.join("LOCK")).unwrap();
@@ -143,7 +143,8 @@ fn a_refused_opener_learns_who_holds_the_lock() {
     assert_eq!(holder(&fs), LockHolder::ThisProcess);
     drop(lock);
     assert_eq!(std::fs::read(&path).unwrap(), b"", "an id in the lock of a closed store");
-    // Locked as by another process; what stands in the file decides whom it names.
+    // The file is locked as if by another process. The holder that the error names depends on the content of
+    // the file.
     let file = File::create(&path).unwrap();
     file.lock().unwrap();
     let own = std::process::id();
@@ -204,19 +205,19 @@ fn readers_share_a_lock_that_excludes_writers() {
     }
     assert_eq!(holder(lock(&again)), None, "the last reader has gone");
 
-    // Past the list of this process, as others would lock.
+    // This lock is not in the list of the process. It simulates the lock of another process.
     let file = File::open(scratch.0.join("LOCK")).unwrap();
     file.lock_shared().unwrap();
     assert_eq!(holder(lock(&fs)), Some(LockHolder::Readers));
     let reader = fs.lock_existing("LOCK").unwrap();
-    // Who was refused holds nothing of it.
+    // The refused opener holds no lock.
     assert!(matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
     drop(reader);
     file.try_lock().unwrap();
     std::fs::write(scratch.0.join("LOCK"), format!("{}\n", std::process::id())).unwrap();
     assert_eq!(holder(fs.lock_existing("LOCK")), Some(LockHolder::Process(std::process::id())));
     drop(file);
-    // What a writer left that crashed says nothing of readers.
+    // The content that a crashed writer left does not affect the answer about readers.
     let reader = fs.lock_existing("LOCK").unwrap();
     assert_eq!(holder(lock(&again)), Some(LockHolder::ThisProcessReads));
     drop(reader);
@@ -270,14 +271,15 @@ fn blocks_and_other_writes_see_each_other() {
         blocks.fill([&[byte; 5000][..]].into_iter());
         if !file.write_blocks_at(blocks.blocks(), at as u64).unwrap() {
             assert!(!file.takes_blocks(), "once refused, always refused");
-            // Past the capture of the harness, for `make test` to count.
+            // The line bypasses the output capture of the test harness, because `make test` counts such
+            // lines.
             let line = b"skipped: writes of blocks (the file system of temporary files takes none)\n";
             std::io::Write::write_all(&mut std::io::stdout(), line).unwrap();
             return;
         }
         expected[at..at + 5000].fill(byte);
         expected[at + 5000..at + 2 * BLOCK_BYTES].fill(0);
-        // Through the cache, across the end of what was just written.
+        // A write through the page cache, across the end of the blocks that were just written.
         write_all_at(&*file, &[byte | 0x80; 300], at as u64 + 4900).unwrap();
         expected[at + 4900..at + 5200].fill(byte | 0x80);
         let mut found = vec![0; 64 << 10];
@@ -297,7 +299,7 @@ fn what_cannot_be_written_as_blocks_is_refused_and_written_otherwise() {
     let file = Dir::new(Arc::new(fs)).create("blocks").unwrap();
     let mut blocks = BlockBuffer::default();
     blocks.fill([&[0; 100][..], &[3; 50]].into_iter());
-    // No multiple of a block: as if the device asked for larger ones.
+    // The device requires larger blocks, so the length of this write is no multiple of a block.
     file.write_blocks_at(&blocks, 100..150, 1).unwrap();
     let mut found = [0; 50];
     file.read_exact_at(&mut found, 101).unwrap();
@@ -333,7 +335,7 @@ fn reads_past_the_cache_work_in_files_that_are_open_for_reading_and_have_no_name
     assert!(read.is_none() || read == Some(3) && buffer.blocks().starts_with(b"abc"));
 }
 
-/// The permissions of a file or directory.
+/// Returns the permission bits of a file or directory.
 fn permissions(path: &Path) -> u32 {
     path.metadata().unwrap().mode() & 0o7777
 }
@@ -353,7 +355,7 @@ fn files_and_the_directory_have_the_permissions_that_are_given_whatever_the_umas
         let found = [&path, &path.join("LOCK"), &path.join("a")].map(|path| permissions(path));
         assert_eq!(found, [of_dir, mode, mode], "{mode:o}");
         assert_eq!(fs.mode_of("LOCK").unwrap(), Some(mode));
-        // An existing lock file keeps its permissions, while new files get the new ones.
+        // An existing lock file keeps its permissions. New files have the new permissions.
         let fs = RealFs::open_dir(&path).unwrap().with_mode(0o666);
         drop(fs.lock("LOCK").unwrap());
         fs.create("b").unwrap();

@@ -1,4 +1,4 @@
-//! Reads against the checks that every file system passes.
+//! Tests that run the checks of reads on every file system.
 #![allow(missing_docs, reason = "a test program")]
 
 mod reads;

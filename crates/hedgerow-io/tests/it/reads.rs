@@ -1,5 +1,5 @@
-//! Reads of real files, through the cache of the operating system and past it, and of simulated ones that
-//! fail.
+//! Reads of real files, through the page cache of the operating system and past it, and of simulated files
+//! that fail.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,8 @@ fn files_of_the_temporary_directory() {
     check_reads(&Dir::new(real(scratch.path())));
 }
 
-/// A directory in memory, which refuses transfers past the cache or makes nothing of them.
+/// Files of a directory in memory. Its file system refuses transfers past the cache, or serves them from
+/// memory.
 #[test]
 fn files_in_memory() {
     let Ok(scratch) = tempfile::tempdir_in("/dev/shm") else {
@@ -33,7 +34,7 @@ fn files_in_memory() {
     check_reads(&Dir::new(real(scratch.path())));
 }
 
-/// The files of this directory cannot be opened for transfers past the cache.
+/// Files of `/proc/self`: the system refuses transfers past the cache.
 #[test]
 fn files_that_are_not_read_past_the_cache() {
     let Ok(dir) = RealFs::open_dir("/proc/self") else {
@@ -69,7 +70,7 @@ fn simulated_files_with_short_reads_and_without_blocks() {
     }
 }
 
-/// A file of so many blocks, each of which is filled with its number.
+/// Returns a file of `blocks` blocks, each of which is filled with its number.
 fn numbered(blocks: u8) -> SimFs {
     let bytes: Vec<u8> = (0..blocks).flat_map(|block| [block; BLOCK_BYTES]).collect();
     SimFs::from_files(&BTreeMap::from([("seg-1.csr".to_owned(), bytes)]))
@@ -91,7 +92,7 @@ fn reads_both_ways_are_counted() {
     assert_eq!((get(&counters.reads_past_cache), get(&counters.read_bytes_past_cache)), (3, past));
 }
 
-/// Each of the reads of a batch fails in turn; all others are done, an interrupted one is repeated.
+/// Each read of a batch fails in turn. The other reads succeed, and the pool repeats an interrupted read.
 #[test]
 fn a_read_that_fails_has_no_effect_on_the_others() {
     const READS: u64 = 40;

@@ -1,5 +1,5 @@
-//! Scores by hops and by weights against the verifier, against the definition by pairs, and where they are
-//! known; samples; equal lengths; weights of 0; what cannot be.
+//! Tests of scores by hops and by weights: against the verifier, against the definition by pairs, and against
+//! known scores. Samples, equal lengths, weights of 0, and refused input are also tested.
 
 use hedgerow_core::{Direction, Resident, Topology, VertexId};
 use hedgerow_workload::rng::Rng;
@@ -30,7 +30,7 @@ fn scores_from_some_sources() {
     }
 }
 
-/// Hops and numbers of shortest paths from a vertex.
+/// Returns the number of hops and of shortest paths from `source` to each vertex.
 fn paths_from<G: Resident>(g: &G, source: VertexId) -> Vec<(usize, f64)> {
     let mut found = vec![(usize::MAX, 0.0); g.vertex_bound()];
     found[source.index()] = (0, 1.0);
@@ -46,7 +46,7 @@ fn paths_from<G: Resident>(g: &G, source: VertexId) -> Vec<(usize, f64)> {
     found
 }
 
-/// For each vertex the share of shortest paths through it, pair by pair.
+/// Returns for each vertex the share of shortest paths through it, computed pair by pair.
 fn by_pairs<G: Resident>(g: &G) -> Vec<f64> {
     let all: Vec<Vec<(usize, f64)>> =
         (0..g.vertex_bound() as u32).map(|v| paths_from(g, VertexId(v))).collect();
@@ -100,7 +100,7 @@ fn a_star_a_path_and_a_clique() {
     assert!(of(40, &clique, false).iter().all(|&score| score == 0.0));
 }
 
-/// Sums of samples over many seeds come near the exact scores, and a seed always draws the same ones.
+/// The mean of samples with many seeds is near the exact scores. A seed always draws the same sample.
 #[test]
 fn samples_are_without_bias() {
     let g = random_graph(60, 200, false, 0.2, 4);
@@ -132,7 +132,8 @@ fn what_cannot_be_is_refused() {
     }
 }
 
-/// Each diamond doubles the paths: 1,030 of them lead nowhere near the largest number, 1,020 do.
+/// Each diamond doubles the number of paths. With 1,030 diamonds it exceeds the largest `f64`, with 1,020 it
+/// does not.
 #[test]
 fn paths_beyond_all_numbers_are_refused() {
     let diamonds = |count: u32| {
@@ -161,12 +162,12 @@ fn without_weights_both_are_the_same() {
     }
 }
 
-/// Small graphs with repeated edges, loops and holes, and weights of a kind that depends on the seed.
+/// Returns a small graph with repeated edges, loops and holes. The seed determines the kind of the weights.
 fn with_weights(seed: u64) -> Csr {
     let mut rng = Rng::new(seed);
     let bound = [2, 7, 12, 40][seed as usize % 4];
-    // Many paths are as long as others; all weigh the same; sums of tenths differ in the last bits; no two
-    // are equal; some weigh nothing.
+    // The kinds: many paths have equal lengths; all weights are equal; sums of tenths differ in the last
+    // bits; no two weights are equal; some weights are 0.
     let weight = |rng: &mut Rng| match seed % 5 {
         0 => 1.0 + rng.below(3) as f64,
         1 => 0.25,
@@ -207,7 +208,8 @@ fn scores_by_weights_from_all_and_from_some_sources() {
     assert!(counted > 150 && endless > 10, "{counted} counted, {endless} endless");
 }
 
-/// `betweenness_centrality(G, weight="weight", normalized=False)` of NetworkX 3.6, without vertex 4.
+/// The results of `betweenness_centrality(G, weight="weight", normalized=False)` in NetworkX 3.6, without
+/// vertex 4.
 #[test]
 fn known_scores_by_weights() {
     let found = weighted_betweenness(&known_graph(false), &Sources::All).expect("sound");
@@ -220,7 +222,7 @@ fn known_scores_by_weights() {
 
 #[test]
 fn many_vertices_of_a_level() {
-    // Two ways to each of many vertices, and from them two ways on to the last one.
+    // Two paths lead to each of many vertices, and one edge from each of these to the last vertex.
     let many = 30_000u32;
     let edges = (2..many).flat_map(|v| [(0, v, 2.0), (1, v, 1.0), (v, many, 0.5)]).chain([(0, 1, 1.0)]);
     let (edges, weights): (Vec<_>, Vec<_>) = edges.map(|(u, v, weight)| ((u, v), weight)).unzip();
@@ -236,7 +238,7 @@ fn many_vertices_of_a_level() {
 
 #[test]
 fn lengths_are_equal_where_sums_differ_by_rounding_alone() {
-    // 0 to 3 over 1 or over 2.
+    // One path leads from 0 to 3 over 1, the other over 2.
     let square = |weights: [f64; 4]| {
         let mut weights = weights.into_iter();
         let g = weighted_graph(4, &[(0, 1), (1, 3), (0, 2), (2, 3)], true, |_| weights.next().expect("four"));
@@ -253,11 +255,11 @@ fn lengths_are_equal_where_sums_differ_by_rounding_alone() {
     assert_eq!(square([f64::MAX, f64::MAX, 1.0, f64::MAX]), [0.0, 0.0, 1.0, 0.0]);
 }
 
-/// A pair of an undirected graph is counted from both of its ends, and a directed graph may be turned: sums
-/// of decimal fractions come in another order then.
+/// The kernel counts a pair of an undirected graph from both of its ends, and a directed graph may be turned.
+/// Then it adds decimal fractions in another order.
 #[test]
 fn scores_do_not_depend_on_the_end_from_which_sums_are_taken() {
-    // From 0 to 1 directly, or by 2 and 3.
+    // One path leads from 0 to 1 directly, the other over 2 and 3.
     let detour = [(0, 1, 0.6), (0, 2, 0.1), (2, 3, 0.2), (3, 1, 0.3)];
     let of = |edges: &[(u32, u32, f64)], directed: bool| {
         let ends: Vec<(u32, u32)> = edges.iter().map(|&(a, b, _)| (a, b)).collect();
@@ -272,7 +274,7 @@ fn scores_do_not_depend_on_the_end_from_which_sums_are_taken() {
     assert_eq!(of(&detour, true), [0.0, 0.0, 1.5, 1.5]);
 }
 
-/// A weight that is far below the distances is no cycle: the way back is longer.
+/// A weight that is small compared with the distances makes no cycle, because the way back is longer.
 #[test]
 fn small_weights_far_away_close_no_cycle() {
     let mut weights = [1e6, 1e-7, 1e-7].into_iter();
@@ -284,14 +286,14 @@ fn small_weights_far_away_close_no_cycle() {
 fn edges_of_weight_0_count_where_they_are_no_cycle() {
     let edges = [(0, 1), (1, 2), (0, 2), (2, 3), (2, 2)];
     let nothing = weighted_graph(4, &edges, true, |_| 0.0);
-    // From 0 to 2 and to 3 one of two paths leads through 1.
+    // From 0 to 2 and from 0 to 3, one of two paths leads through 1.
     assert_eq!(weighted_betweenness(&nothing, &Sources::All), Ok(vec![0.0, 1.0, 2.0, 0.0]));
     let both_ways = weighted_graph(4, &edges, false, |_| 0.0);
     let refused = weighted_betweenness(&both_ways, &Sources::All).expect_err("endless");
     let KernelError::Endless { weight, .. } = refused else { panic!("{refused}") };
     assert_eq!(weight, 0.0);
     assert!(refused.to_string().contains("weighs 0, expected more than 0"), "{refused}");
-    // Beside 1e17 a weight of 1 is nothing.
+    // Adding a weight of 1 to 1e17 does not change the sum.
     let mut weights = [1e17, 1.0].into_iter();
     let lost = weighted_graph(3, &[(0, 1), (1, 2)], false, |_| weights.next().expect("two"));
     let refused = weighted_betweenness(&lost, &Sources::Given(vec![VertexId(0)]));

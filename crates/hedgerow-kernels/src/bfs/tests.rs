@@ -1,5 +1,6 @@
-//! Depths, neighborhoods and parents: both directions, all steps and every way to switch between them;
-//! parents as GAP checks them, and that the check can fail; sources that cannot be.
+//! Tests of depths, neighborhoods and parents: both directions, all step counts, and every way to switch
+//! between directions. Parents are checked as GAP does, and a test shows that this check can fail. Invalid
+//! sources are refused.
 
 use hedgerow_core::{Direction, VertexId};
 use hedgerow_workload::Csr;
@@ -70,7 +71,7 @@ fn the_check_can_fail() {
     let (source, depth) = (VertexId(0), bfs(&g, VertexId(0), &config).expect("live"));
     let found = bfs_parents(&g, source, &config).expect("live");
     assert_eq!(found, [0, 0, 0, 1, 3, NO_VERTEX]);
-    // Another parent that would do too, and some that would not.
+    // One other parent that is valid, and some that are not.
     for (at, parent, expected) in [
         (3, 2, Ok(())),
         (3, 0, Err(VertexId(3))),

@@ -1,4 +1,4 @@
-//! Labels that are known, and all iterations up to where nothing changes.
+//! Tests of known labels, and of all iterations until the labels do not change any more.
 
 use crate::testing::{graphs, plain_graph};
 use hedgerow_core::Topology;
@@ -17,13 +17,13 @@ fn every_iteration_is_as_counted() {
 
 #[test]
 fn both_directions_count_and_the_least_label_wins() {
-    // Vertex 2 has an edge to 1 and one each way with 3; vertex 4 is alone.
+    // Vertex 2 has an edge to 1 and an edge each way with 3. Vertex 4 has no edges.
     let g = plain_graph(6, &[(2, 1), (2, 3), (3, 2), (5, 1)], true);
     let labels = label_propagation(&g, 1).expect("ids fit");
     assert_eq!(labels, [0, 2, 3, 2, 4, 1]);
 }
 
-/// Two vertices of one edge exchange their labels for ever.
+/// Two vertices with one edge exchange their labels in each iteration.
 #[test]
 fn the_number_of_iterations_belongs_to_the_result() {
     let g = plain_graph(2, &[(0, 1)], false);

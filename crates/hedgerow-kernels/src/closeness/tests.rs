@@ -1,5 +1,5 @@
-//! Scores by hops and by weights against the definition and NetworkX; samples and their bound; what cannot
-//! be.
+//! Tests of scores by hops and by weights against the definition and NetworkX, of samples and their error
+//! bound, and of refused input.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_workload::Csr;
@@ -17,7 +17,7 @@ const RELATIVE: f64 = 1e-12;
 type Run = fn(&Csr, &ClosenessOf, Direction) -> Result<Vec<f64>, KernelError>;
 type Verifier = fn(&Csr, &[VertexId], Direction) -> Vec<f64>;
 
-/// The kernels of both measures, each with its verifier.
+/// The kernel of each measure with its verifier.
 const BY_HOPS: (Run, Verifier) = (closeness, verify::closeness);
 const BY_WEIGHTS: (Run, Verifier) = (weighted_closeness, verify::weighted_closeness);
 
@@ -82,7 +82,7 @@ fn levels_of_many_vertices_are_found_from_either_side() {
     }
 }
 
-/// Each way of NetworkX 3: `closeness_centrality(G)` of a directed path, and of two components.
+/// The results of `closeness_centrality(G)` in NetworkX 3, for a directed path and for two components.
 #[test]
 fn known_scores() {
     let path = plain_graph(4, &[(0, 1), (1, 2), (2, 3)], true);
@@ -97,7 +97,7 @@ fn known_scores() {
     assert!(found[0] == 1.0 && found[1..].iter().all(|score| *score == found[1]));
 }
 
-/// `closeness_centrality(G, distance="weight")` of NetworkX 3.6, without vertex 4.
+/// The results of `closeness_centrality(G, distance="weight")` in NetworkX 3.6, without vertex 4.
 #[test]
 fn known_scores_by_weights() {
     let found = weighted_closeness(&known_graph(false), &ClosenessOf::All, Direction::Out).expect("sound");
@@ -109,13 +109,13 @@ fn known_scores_by_weights() {
     close(&found, &expected, RELATIVE).expect("as in NetworkX");
 }
 
-/// Checks the bound on some samples, against the distances from each vertex.
+/// Checks the bound for some samples, against the distances from each vertex.
 fn check_bound(g: &Csr, rounds: u64, run: Run, distances: impl Fn(VertexId) -> Vec<f64>) {
     let (live, count, delta) = (g.vertex_count() as f64, 40u32, 0.05f64);
     let bound = ((2.0 / delta).ln() / (2.0 * f64::from(count))).sqrt();
     let all: Vec<Vec<f64>> = sources(g, g.vertex_count()).into_iter().map(distances).collect();
     let most = all.iter().flatten().copied().filter(|far| far.is_finite()).fold(0.0, f64::max);
-    // Of others, among those to which edges lead.
+    // Computes the means over the other chosen vertices, which are among the vertices that edges lead to.
     let mean = |v: usize, row: &[f64], chosen: &[VertexId]| {
         let found = chosen.iter().filter(|other| other.index() != v).map(|other| row[other.index()]);
         let reached = found.filter(|far| far.is_finite());
@@ -140,8 +140,8 @@ fn check_bound(g: &Csr, rounds: u64, run: Run, distances: impl Fn(VertexId) -> V
     assert!((missed as f64) < 2.0 * delta * rounds as f64 * live, "{missed} estimates are off");
 }
 
-/// The mean distance and the share that is reached, which the sample estimates, are off by more than the
-/// bound less often than `δ`.
+/// A sample estimates the mean distance and the share of reached vertices. The probability of an error above
+/// the bound is less than `δ`.
 #[test]
 fn the_error_of_samples_keeps_its_bound() {
     let g = random_graph(400, 900, false, 0.0, 7);

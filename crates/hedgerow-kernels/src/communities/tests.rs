@@ -1,5 +1,6 @@
-//! Communities that are known; quality against the first paper's order; those of Leiden's method hang
-//! together and are as good as Louvain's; weights and directions; what cannot be.
+//! Tests of known communities, and of their quality compared with the order of the first paper. Communities
+//! of Leiden's method are connected and as good as those of Louvain's. Weights, directions and refused input
+//! are also tested.
 
 use hedgerow_core::{Direction, Resident, Topology, VertexId};
 
@@ -10,7 +11,7 @@ fn default() -> CommunityConfig {
     CommunityConfig::default()
 }
 
-/// Cliques of `size`, each joined with the next one by an edge.
+/// Returns cliques of `size`, each joined with the next one by an edge.
 fn ring_of_cliques(cliques: u32, size: u32) -> Vec<(u32, u32)> {
     let inside = |c: u32| (0..size).flat_map(move |v| (0..v).map(move |u| (c * size + u, c * size + v)));
     let next = |c: u32| (c * size, (c + 1) % cliques * size + 1);
@@ -23,7 +24,7 @@ fn cliques_in_a_ring_are_found() {
         let g = plain_graph(60, &ring_of_cliques(10, 6), directed);
         let found = louvain(&g, &default()).expect("valid");
         assert!((0..60).all(|v| found.labels[v] == v as u32 / 6 * 6), "{:?}", found.labels);
-        // Of 16 edges at each clique 15 are inside.
+        // For each clique, 15 of 16 edges are inside.
         assert!((found.modularity - (15.0 / 16.0 - 0.1)).abs() < 1e-12);
         assert!((modularity(&g, &found.labels, 1.0).expect("valid") - found.modularity).abs() < 1e-12);
     }
@@ -57,7 +58,7 @@ fn the_definition_of_modularity_holds_for_loops_and_weights() {
 
 #[test]
 fn weights_and_resolution_count() {
-    // A path of four whose middle weighs most, and whose ends do.
+    // A path of four vertices. First its outer edges have the largest weights, then its middle edge.
     let weights = |weights: [f64; 3]| {
         let mut next = weights.into_iter();
         let g = weighted_graph(4, &[(0, 1), (1, 2), (2, 3)], false, move |_| next.next().unwrap_or(0.0));
@@ -86,7 +87,7 @@ fn what_cannot_be_is_refused() {
     assert!(none.labels.is_empty() && none.modularity == 0.0);
 }
 
-/// W. Zachary's karate club, 1977.
+/// The edges of W. Zachary's karate club, 1977.
 #[rustfmt::skip]
 const KARATE: [(u32, u32); 78] = [
     (0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 6), (0, 7), (0, 8), (0, 10), (0, 11), (0, 12), (0, 13),
@@ -99,8 +100,8 @@ const KARATE: [(u32, u32); 78] = [
     (32, 33),
 ];
 
-/// The best of five runs of NetworkX 3 on each of these graphs (`louvain_communities`, seeds 0 to 4): 0.01
-/// less will do.
+/// For each graph, the expected value is the best of five runs of NetworkX 3 (`louvain_communities`, seeds 0
+/// to 4). A result may be lower by 0.01.
 #[test]
 fn communities_are_about_as_good_as_those_of_networkx() {
     let blocks = (0..500u32).flat_map(|v| {
@@ -129,7 +130,7 @@ fn communities_are_about_as_good_as_those_of_networkx() {
     }
 }
 
-/// The vertices that paths within its community lead to from the one that names it.
+/// Returns the number of vertices that paths within a community reach from the vertex that names it.
 fn reached<G: Resident>(g: &G, labels: &[u32], first: u32) -> usize {
     let mut seen = std::collections::BTreeSet::from([first]);
     let mut stack = vec![first];

@@ -1,4 +1,4 @@
-//! Cycles against trying all ways; how many there are where that is known; what cannot be.
+//! Tests of cycles against a search of all ways, of known numbers of cycles, and of refused input.
 
 use hedgerow_core::{Direction, VertexId};
 
@@ -37,7 +37,7 @@ fn cycles_are_those_of_all_ways() {
 fn a_clique_has_as_many_as_can_be_told() {
     let clique: Vec<(u32, u32)> = (0..12).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
     let config = CycleConfig { length: 5, limit: 7, count: true, ..CycleConfig::default() };
-    // Of 11 others in order, each cycle once: 11·10/2, 11·10·9/2, 11·10·9·8/2.
+    // Ordered choices from 11 other vertices, with each cycle counted once: 11·10/2, 11·10·9/2, 11·10·9·8/2.
     let found = cycles_through(&plain_graph(12, &clique, false), VertexId(3), &config).expect("live");
     assert_eq!((found.count(), found.len(), found.more()), (Some(55 + 495 + 3960), 7, true));
     let both: Vec<(u32, u32)> = clique.iter().flat_map(|&(u, v)| [(u, v), (v, u)]).collect();
@@ -48,7 +48,7 @@ fn a_clique_has_as_many_as_can_be_told() {
     assert_eq!(with_threads(4, || cycles_through(&g, VertexId(3), &config)), alone);
 }
 
-/// Triangles around a hub: each neighbour of the hub has one cycle of its own.
+/// The graph has triangles around a hub. Each triangle is one cycle.
 #[test]
 fn the_search_ends_at_its_limit_and_says_whether_there_are_more() {
     let edges: Vec<(u32, u32)> =
@@ -60,7 +60,7 @@ fn the_search_ends_at_its_limit_and_says_whether_there_are_more() {
         ((found.len(), found.more(), found.count()), cancel.progress().done)
     };
     assert_eq!(search(100, true), ((100, true, Some(1000)), 1001));
-    // The search reads two rounds of 64 neighbours, and the hub itself.
+    // The search reads two rounds of 64 neighbors, and the hub.
     assert_eq!(search(100, false), ((100, true, None), 129));
     assert_eq!(search(0, false), ((0, true, None), 65));
     assert_eq!(search(999, false).0, (999, true, None));

@@ -1,4 +1,4 @@
-//! Degrees in both directions, and how many vertices have each.
+//! Tests of degrees in both directions, and of the number of vertices with each degree.
 
 use hedgerow_core::Direction;
 

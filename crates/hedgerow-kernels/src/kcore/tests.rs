@@ -1,9 +1,10 @@
-//! Core numbers that are known.
+//! Tests of known core numbers.
 
 use crate::testing::{plain_graph, random_graph};
 use hedgerow_kernels::kcore::{core_numbers, verify};
 
-/// A clique of five, a ring of it and six more, a path that hangs from it, and a vertex alone.
+/// The graph has a clique of five, a ring of two of its vertices and six more, a path attached to it, and a
+/// vertex without neighbors.
 #[test]
 fn what_hangs_from_a_clique_has_lower_numbers() {
     let mut edges: Vec<(u32, u32)> = (0..5).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
@@ -25,7 +26,7 @@ fn edges_both_ways_count_twice_and_loops_not() {
     assert_eq!(core_numbers(&random_graph(70, 0, true, 1.0, 1)), Ok(vec![0; 70]));
 }
 
-/// A path that is peeled from its ends takes as many rounds as half of it is long.
+/// The kernel removes a path from its ends, so the number of rounds is half of its length.
 #[test]
 fn a_long_path_is_peeled_to_its_middle() {
     let path: Vec<(u32, u32)> = (1..30_000).map(|v| (v - 1, v)).collect();

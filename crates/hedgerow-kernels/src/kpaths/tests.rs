@@ -1,4 +1,5 @@
-//! Lengths against extending all beginnings, paths vertex by vertex; more than there are; what is refused.
+//! Tests of lengths against a search that extends all beginnings, of each vertex of a path, of requests for
+//! more paths than exist, and of refused input.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,7 @@ use crate::testing::{lightest, plain_graph, random_edges, sources, weighted_grap
 use hedgerow_kernels::KernelError;
 use hedgerow_kernels::kpaths::{k_shortest_paths, verify};
 
-/// Checks a pair in both directions; returns the number of paths.
+/// Checks a pair in both directions. Returns the number of paths.
 fn check(g: &Csr, source: VertexId, target: VertexId, k: u32) -> usize {
     let mut paths = 0;
     for direction in [Direction::Out, Direction::In] {
@@ -46,7 +47,7 @@ fn paths_are_the_shortest_ones() {
         let ends = sources(&g, vertices);
         for _ in 0..4 {
             let mut pick = || ends[rng.below(ends.len() as u64) as usize];
-            // All paths there are, in the small ones.
+            // In small graphs, the limit is above the number of all paths.
             let k = if vertices <= 8 { 10_000 } else { 12 };
             paths += check(&g, pick(), pick(), k);
         }
@@ -56,13 +57,13 @@ fn paths_are_the_shortest_ones() {
 
 #[test]
 fn a_ladder_has_all_its_paths_in_order() {
-    // Five rungs: each step goes along one rail or crosses.
+    // A ladder of five rungs. Each step goes along a rail or crosses.
     let edges: Vec<(u32, u32)> =
         (0..5).flat_map(|i| [(2 * i, 2 * i + 1)]).chain((0..8).map(|i| (i, i + 2))).collect();
     let g = plain_graph(10, &edges, false);
     let found = k_shortest_paths(&g, VertexId(0), VertexId(9), 100, Direction::Out).expect("live");
     assert_eq!(found.count(), Some(16), "a rail to take at each of four steps");
-    // After the 15th path the search has no way left to extend, but it knows the 16th path already, so `more`
+    // After the 15th path the search has no way left to extend. But it already knows the 16th path, so `more`
     // is true.
     for (k, more) in [(1, true), (15, true), (16, false)] {
         let found = k_shortest_paths(&g, VertexId(0), VertexId(9), k, Direction::Out).expect("live");

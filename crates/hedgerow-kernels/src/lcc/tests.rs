@@ -1,4 +1,4 @@
-//! Coefficients that are known, and every way in which lists are intersected.
+//! Tests of known coefficients, and of every way in which the kernel intersects lists.
 
 use hedgerow_core::Topology;
 use hedgerow_workload::kron;
@@ -8,14 +8,14 @@ use hedgerow_kernels::lcc::{local_clustering, verify};
 
 #[test]
 fn coefficients_as_asked_for_one_by_one() {
-    // The slow answer takes the squares of degrees.
+    // The time of the slow verifier grows with the squares of the degrees.
     for g in graphs().iter().filter(|g| g.edge_count() < 50_000) {
         assert_eq!(local_clustering(g).expect("ids fit"), verify::local_clustering(g));
     }
 }
 
-/// One edge of a triangle leads both ways: the vertex across has both, the others have one each of the two
-/// that could be.
+/// One edge of a triangle exists in both directions. The opposite vertex has both edges between its
+/// neighbors, and the other two vertices have one of two possible edges each.
 #[test]
 fn directions_count_between_neighbors_and_not_to_them() {
     let g = plain_graph(4, &[(0, 1), (1, 0), (1, 2), (2, 0), (3, 3), (0, 0)], true);
@@ -26,13 +26,13 @@ fn directions_count_between_neighbors_and_not_to_them() {
     assert_eq!(local_clustering(&undirected), Ok(vec![1.0, 1.0, 1.0 / 3.0, 0.0]));
 }
 
-/// Hubs by words and by pairs, and lists beyond the hubs; as counted for all vertices of those graphs one by
-/// one.
+/// The graphs have hubs that are intersected by words and by pairs, and lists beyond the hubs. The expected
+/// values are computed vertex by vertex.
 #[test]
 fn large_graphs_counted_two_ways() {
     let complete = |n: u32| (0..n).flat_map(move |v| (0..v).map(move |u| (u, v)));
     let far = 20_000;
-    // Fewer joined than could be, and some edges both ways.
+    // Some pairs are not joined, and some edges exist in both directions.
     let keeps = |&(u, v): &(u32, u32)| (u * 7 + v * 3) % 5 != 0;
     let mut edges: Vec<(u32, u32)> = complete(200).filter(keeps).collect();
     edges.extend(complete(40).filter(keeps).map(|(u, v)| (u + far, v + far)));
@@ -48,8 +48,8 @@ fn large_graphs_counted_two_ways() {
     }
 }
 
-/// More vertices of high degree than hubs, and a ring of lower degrees whose neighbours have a hub in common;
-/// some of the edges lead both ways.
+/// More vertices have a high degree than there are hubs. A ring of lower degrees has neighbors with a common
+/// hub. Some edges exist in both directions.
 #[test]
 fn vertices_beyond_the_hubs_tell_hubs() {
     let (high, low) = (9000u32, 3000u32);

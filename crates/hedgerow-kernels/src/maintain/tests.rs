@@ -1,5 +1,5 @@
-//! Kept answers against those from scratch, over random changes: inserts and removals, of vertices too, in
-//! graphs of many shapes.
+//! Tests of kept answers against answers from scratch, with random inserts and removals of edges and
+//! vertices, in graphs of many shapes.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use hedgerow_kernels::{Cancel, KernelError, PageRankConfig};
 #[derive(Clone, Default)]
 struct State {
     live: BTreeSet<u32>,
-    /// Of an undirected graph the smaller end first.
+    /// The edges. In an undirected graph, the smaller end comes first.
     edges: BTreeSet<(u32, u32)>,
     bound: u32,
 }
@@ -52,7 +52,7 @@ impl State {
         Changes { vertices, edges }
     }
 
-    /// Changes it by some operations. Sparse graphs fall apart and grow together all the time.
+    /// Changes the graph by some operations. Sparse graphs are split and joined again repeatedly.
     fn step(&mut self, rng: &mut Rng, operations: u64, directed: bool) {
         for _ in 0..operations {
             let any = |rng: &mut Rng, bound: u32| rng.below(u64::from(bound).max(1)) as u32;
@@ -90,7 +90,8 @@ fn begin(rng: &mut Rng, vertices: u32, edges: u64, directed: bool) -> State {
     state
 }
 
-/// Random changes of a graph; after each `must_hold` is given the graph and what leads to it.
+/// Makes random changes of a graph. After each change, calls `must_hold` with the graph and the changes that
+/// led to it.
 fn follow(seed: u64, steps: usize, mut must_hold: impl FnMut(&Csr, Option<&Changes>)) {
     let mut rng = Rng::new(seed);
     let directed = seed % 2 == 1;
@@ -106,7 +107,7 @@ fn follow(seed: u64, steps: usize, mut must_hold: impl FnMut(&Csr, Option<&Chang
     }
 }
 
-/// Keeps an answer over random changes, and compares it with that from scratch.
+/// Keeps an answer over random changes, and compares it with the answer from scratch.
 fn keep<M: Maintained>(steps: usize, must_agree: impl Fn(&M, &M) + Sync) {
     with_threads(2, || {
         for seed in 0..32 {
@@ -129,8 +130,8 @@ fn kept_components_are_those_from_scratch() {
     keep(60, |kept: &Components, fresh: &Components| assert_eq!(kept.names(), fresh.names()));
 }
 
-/// Rings and chains of them, whose trees are far deeper than ways to a root are followed, fall apart and are
-/// closed again.
+/// Rings, and chains of their vertices, are split and closed again. Their trees are much deeper than the
+/// longest way to a root that the kernel follows.
 #[test]
 fn kept_components_of_long_paths_are_those_from_scratch() {
     let cancel = Cancel::new();
@@ -181,7 +182,7 @@ fn an_update_that_is_cancelled_says_so() {
     assert_eq!(Degrees::from_scratch(&g, &cancel), Err(KernelError::Cancelled));
 }
 
-/// Both are within the tolerance, by one minus the damping, from the same scores.
+/// Both are within the tolerance, divided by one minus the damping, of the same scores.
 #[test]
 fn kept_ranks_are_those_from_scratch_within_the_tolerance() {
     keep(12, |kept: &Ranks, fresh: &Ranks| {

@@ -1,5 +1,5 @@
-//! Sizes against augmenting one by one; what a matching has to keep; graphs that are not bipartite; polls and
-//! memory of the maximum.
+//! Tests of the sizes of matchings against augmenting one path at a time, of the rules of a matching, and of
+//! graphs that are not bipartite. For the maximum, polls and threads are also tested.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use crate::testing::{graphs, plain_graph, with_threads};
 use hedgerow_kernels::matching::{MatchingSize, matching, matching_until, verify};
 use hedgerow_kernels::{Cancel, KernelError, NO_VERTEX};
 
-/// Whether an edge could be added.
+/// True if an edge could be added.
 fn has_room<G: Resident>(g: &G, mates: &[u32]) -> bool {
     let free = |v: VertexId| mates[v.index()] == NO_VERTEX;
     let all = (0..g.vertex_bound() as u32).map(VertexId);
@@ -45,7 +45,7 @@ fn maximum_matchings_have_as_many_pairs_as_by_single_ways() {
     assert!(bipartite >= 30, "{bipartite} graphs are bipartite");
 }
 
-/// Edges between even and odd ids.
+/// Returns a graph with edges between even and odd ids.
 fn bipartite(vertices: u32, edges: usize, directed: bool, seed: u64) -> hedgerow_workload::Csr {
     let mut rng = Rng::new(seed);
     let half = u64::from(vertices / 2);
@@ -80,11 +80,12 @@ fn random_bipartite_graphs() {
     }
 }
 
-/// The first free neighbour is the wrong one for all: each phase has to undo it.
+/// The first free neighbor is the wrong choice for all vertices, so each phase must undo it.
 #[test]
 fn first_choices_are_undone() {
     let count = 500u32;
-    // Vertex i of the first side has edges to i and i + 1 of the second, the last one to the first alone.
+    // Vertex i of the first side has edges to i and i + 1 of the second side. The last one has an edge only
+    // to the first.
     let edges = (0..count).flat_map(|i| [(2 * i, 2 * i + 1), (2 * i, (2 * i + 3) % (2 * count))]);
     let edges: Vec<(u32, u32)> = edges.chain([(2 * count, 1)]).collect();
     let g = plain_graph(2 * count as usize + 1, &edges, false);
@@ -123,7 +124,7 @@ fn odd_cycles_are_refused_by_an_edge_of_theirs() {
     assert_eq!(matching(&plain_graph(0, &[], false), MatchingSize::Maximum), Ok(Vec::new()));
 }
 
-/// Levels of so many vertices are shared.
+/// A level has so many vertices that threads share it.
 #[test]
 fn the_maximum_is_the_same_for_any_number_of_threads() {
     let g = bipartite(60_000, 40_000, false, 3);
@@ -135,7 +136,7 @@ fn the_maximum_is_the_same_for_any_number_of_threads() {
     }
 }
 
-/// The maximum is found with polls all the way, and ends at each of them.
+/// The kernel polls during the whole search for the maximum, and ends at each poll that returns true.
 #[test]
 fn the_maximum_ends_when_it_is_told_to() {
     let g = bipartite(4000, 2_000_000, false, 1);
@@ -144,7 +145,7 @@ fn the_maximum_ends_when_it_is_told_to() {
         let (polls, last) = (polls.clone(), end_at);
         polls.store(0, Relaxed);
         let cancel = Cancel::asking(move || polls.fetch_add(1, Relaxed) + 1 >= last);
-        // Of several threads another one may ask at the same time.
+        // One thread, because with several threads another one may poll at the same time.
         with_threads(1, || matching_until(&g, MatchingSize::Maximum, &cancel).map(drop))
     };
     assert_eq!(run(usize::MAX), Ok(()));

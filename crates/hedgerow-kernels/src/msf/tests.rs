@@ -1,4 +1,4 @@
-//! Forests against Prim's; ties, signs of weights, batches; what cannot be.
+//! Tests of forests against Prim's algorithm, with ties, negative weights and batches, and of refused input.
 
 use hedgerow_core::{Topology, VertexId};
 use hedgerow_workload::{Csr, CsrOptions, Duplicates};
@@ -27,7 +27,7 @@ fn few_weights_make_ties_and_signs_count() {
         edges_of(&minimum_spanning_forest(&triangle([-1.0, 2.0, -3.5])).expect("valid")),
         [(0, 2, -3.5), (0, 1, -1.0)]
     );
-    // All three weigh the same: the ends decide.
+    // All three edges have the same weight, so their ends decide.
     assert_eq!(
         edges_of(&minimum_spanning_forest(&triangle([0.0, -0.0, 0.0])).expect("valid")),
         [(0, 1, 0.0), (0, 2, 0.0)]
@@ -59,8 +59,8 @@ fn of_repeated_edges_the_lightest_counts_and_loops_do_not() {
     assert_eq!(edges_of(&found), [(1, 2, 1.0), (0, 1, 2.0)]);
 }
 
-/// More edges than a batch takes, more than are sorted together; an edge that stands there more often than
-/// both.
+/// The graph has more edges than a batch takes, and more than are sorted together. In the second graph, one
+/// edge occurs more often than both numbers.
 #[test]
 fn many_edges_come_in_batches() {
     let edges: Vec<(u32, u32)> = (0..400_000u32).map(|i| (i % 997, (i / 997 * 31 + i * 3) % 1000)).collect();
@@ -91,7 +91,7 @@ fn what_cannot_be_is_refused() {
         let text = format!("the edge from vertex 2 to 1 weighs {weight}, expected a finite number");
         assert_eq!(refused.to_string(), text);
     }
-    // The first one is named, whichever thread reads it.
+    // The error names the first such edge, whichever thread reads it.
     let edges: Vec<(u32, u32)> = (0..60_000).map(|v| (v, v + 1)).collect();
     let mut next = 0;
     let g = weighted_graph(60_001, &edges, true, |_| {

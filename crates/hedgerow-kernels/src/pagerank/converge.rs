@@ -132,7 +132,8 @@ mod tests {
             fast.advance(0.3f64.powi(sweep), steps);
             let steps = slow.steps();
             done.1.push(steps);
-            // Less than four iterations of the formula leave (0.52), then more.
+            // First a smaller change remains than after four iterations of the formula (0.52), then a larger
+            // one.
             slow.advance(if sweep < 12 { 0.8f64.powi(sweep) } else { 0.1 }, steps);
         }
         assert!(done.0.iter().all(|&steps| steps == Steps::Left), "0.3 of the change left is little");

@@ -1,5 +1,5 @@
-//! Scores against the plain formula, the other surfers and NetworkX, by hops and by weights; numbers of both
-//! widths; when it stops; what is out of range.
+//! Tests of scores by hops and by weights against the plain formula, the other kinds of PageRank and
+//! NetworkX. The tests cover numbers of both widths, the end of the iterations, and arguments out of range.
 
 use hedgerow_core::{Direction, Resident, Topology, VertexId};
 use hedgerow_workload::rng::Rng;
@@ -68,8 +68,8 @@ fn damping_and_tolerance_must_be_in_range() {
     assert!(with(0.0, Some(0.0)).is_ok() && with(1.0, None).is_ok());
 }
 
-/// On a long path scores settle slowly. Compared with iterations of the formula, in which nothing is
-/// accelerated.
+/// On a long path, scores converge slowly. The test compares them with iterations of the formula without
+/// acceleration.
 #[test]
 fn a_tolerance_bounds_the_error_and_is_reached_soon_along_undirected_edges() {
     let path: Vec<(u32, u32)> =
@@ -97,7 +97,7 @@ fn a_tolerance_bounds_the_error_and_is_reached_soon_along_undirected_edges() {
     }
 }
 
-/// By how much one iteration of the formula, pushed along edges, would change the scores.
+/// Returns the change of the scores by one iteration of the formula, pushed along edges.
 fn plain_change(g: &impl Resident, scores: &[f64], damping: f64) -> f64 {
     let n = g.vertex_count() as f64;
     let live = |v: &VertexId| g.contains(*v);
@@ -112,8 +112,8 @@ fn plain_change(g: &impl Resident, scores: &[f64], damping: f64) -> f64 {
     all.map(|v| (formula(v) - scores[v.index()]).abs()).sum()
 }
 
-/// The bound, on every kind of graph: holes, sinks, loops, repeated edges, one chunk and several stages.
-/// Scores of the plain formula tell the error, and one plain iteration the change.
+/// The bound holds on every kind of graph: with holes, sinks, loops, repeated edges, one chunk, or several
+/// stages. The plain formula determines the error, and one plain iteration the change.
 #[test]
 fn a_tolerance_bounds_change_and_error_on_all_graphs() {
     for (i, g) in graphs().iter().enumerate() {
@@ -134,7 +134,7 @@ fn a_tolerance_bounds_change_and_error_on_all_graphs() {
     }
 }
 
-/// Chunks of one stage must not see each other's new scores, however many threads take them.
+/// Chunks of one stage must not see new scores of other chunks, with any number of threads.
 #[test]
 fn scores_with_a_tolerance_are_the_same_bits_for_any_number_of_threads() {
     let local: Vec<(u32, u32)> =
@@ -152,8 +152,8 @@ fn scores_with_a_tolerance_are_the_same_bits_for_any_number_of_threads() {
     }
 }
 
-/// Against iterations of the formula. Fails where sweeps see old scores, begin elsewhere or are not
-/// extrapolated.
+/// The sweeps are compared with iterations of the formula. The test fails if sweeps see old scores, begin
+/// with other scores, or are not extrapolated.
 #[test]
 fn a_tolerance_is_reached_in_few_sweeps() {
     let ring: Vec<(u32, u32)> =
@@ -184,7 +184,7 @@ fn personal_scores_as_computed_plainly() {
     for g in graphs() {
         for (count, iterations) in [(1, 12), (3, 1), (7, 0)] {
             let mut from = sources(&g, count);
-            // What stands there twice counts once.
+            // A repeated source counts once.
             from.extend(from.first().copied());
             if from.is_empty() {
                 continue;
@@ -226,7 +226,7 @@ fn random(seed: u64) -> Csr {
     let mut rng = Rng::new(seed);
     let vertices = [1, 5, 60, 1500][seed as usize % 4];
     let edges = random_edges(&mut rng, vertices, vertices * [1, 4][seed as usize / 4 % 2]);
-    // Half of them weigh nothing; all do; tiny and huge ones side by side.
+    // The kinds of weights: half of them 0; all 0; huge ones; tiny and huge ones together.
     let weight: fn(&mut Rng) -> f64 = match seed / 3 % 4 {
         0 => |rng| rng.below(2) as f64,
         1 => |_| 0.0,
@@ -241,7 +241,7 @@ fn scores_by_weights_as_computed_plainly() {
     for seed in 0..48 {
         let g = random(seed);
         let mut some = sources(&g, 4);
-        // What stands there twice counts once.
+        // A repeated source counts once.
         some.push(VertexId(0));
         for of in [None, Some(&some[..])] {
             let expected = verify::weighted_pagerank(&g, of, 0.85, 9);
@@ -256,10 +256,11 @@ fn scores_by_weights_as_computed_plainly() {
 
 const SOURCES: Option<&[VertexId]> = Some(&[VertexId(3), VertexId(1)]);
 
-/// Whether the graph is directed, the sources, the scores.
+/// The direction flag of the graph, the sources, and the scores.
 type Known = (bool, Option<&'static [VertexId]>, [f64; 9]);
 
-/// `pagerank(G, weight="weight")` of NetworkX 3.6, without vertex 4, and with `personalization={1: 1, 3: 1}`.
+/// The results of `pagerank(G, weight="weight")` in NetworkX 3.6, without vertex 4, with and without
+/// `personalization={1: 1, 3: 1}`.
 #[rustfmt::skip]
 const KNOWN: [Known; 4] = [
     (false, None, [
@@ -288,7 +289,7 @@ fn known_scores_by_weights() {
     }
 }
 
-/// Checks that iterations end in time, and no later than they may.
+/// Checks that iterations end once the tolerance is reached, and not later than their limit.
 fn check_tolerance(exact: &[f64], run: impl Fn(&PageRankConfig) -> Result<Vec<f64>, KernelError>) {
     let with = |iterations, tolerance| {
         let found = run(&config(iterations, tolerance)).expect("sound");

@@ -1,4 +1,5 @@
-//! Lengths by hops and by weights against the verifiers, paths edge by edge; weights of 0; what is refused.
+//! Tests of lengths by hops and by weights against the verifiers, of each edge of a path, of weights of 0,
+//! and of refused input.
 
 use std::collections::HashSet;
 
@@ -13,11 +14,12 @@ use hedgerow_kernels::{KernelError, Paths, shortest_weighted_path};
 type Run = fn(&Csr, VertexId, VertexId, Direction) -> Result<Paths, KernelError>;
 type Verifier = fn(&Csr, VertexId, VertexId, Direction) -> Paths;
 
-/// The kernels of both lengths, each with its verifier.
+/// The kernel of each kind of length with its verifier.
 const BY_HOPS: (Run, Verifier) = (shortest_path, verify::shortest_path);
 const BY_WEIGHTS: (Run, Verifier) = (shortest_weighted_path, verify::shortest_weighted_path);
 
-/// Checks some pairs of a graph, which has weights if paths are by weights; returns how many were joined.
+/// Checks some pairs of a graph, which has weights if paths go by weights. Returns the number of pairs with a
+/// path.
 fn check(g: &Csr, pairs: usize, (run, verifier): (Run, Verifier)) -> usize {
     let ends = sources(g, 400);
     let mut joined = 0;
@@ -49,7 +51,7 @@ fn paths_are_there_and_no_longer_than_they_must_be() {
         let mut rng = Rng::new(seed);
         let vertices = [2, 20, 200][seed as usize % 3];
         let edges = random_edges(&mut rng, vertices, vertices * 3);
-        // Many weights of 0, many that are equal, or all different.
+        // The kinds of weights: many of 0, all 0, many equal ones, or all different.
         let weight = |rng: &mut Rng| match seed % 4 {
             0 => rng.below(2) as f64,
             1 => 0.0,

@@ -1,4 +1,4 @@
-//! What every entry of the registry has to keep.
+//! Tests of the rules for every entry of the registry.
 
 use std::collections::HashSet;
 use std::ops::Bound;
@@ -9,7 +9,7 @@ use crate::testing::{graphs, plain_graph, sources};
 use hedgerow_kernels::registry::{Absent, KERNELS, Kernel, Parameter, ParameterKind, Value, find};
 use hedgerow_kernels::{Cancel, KernelError};
 
-/// Scores may differ in rounding.
+/// The permitted relative difference of scores, which may differ in rounding.
 const RELATIVE: f64 = 1e-12;
 
 #[test]
@@ -18,7 +18,7 @@ fn every_kernel_agrees_with_its_verifier() {
         let ends = sources(&g, 5);
         let (Some(&source), Some(&target)) = (ends.first(), ends.last()) else { continue };
         for kernel in KERNELS {
-            // The slow answers about triangles take the squares of degrees.
+            // The time of the slow verifiers for triangles grows with the squares of the degrees.
             if ["tc", "lcc"].contains(&kernel.name) && g.edge_count() >= 50_000 {
                 continue;
             }
@@ -31,7 +31,7 @@ fn every_kernel_agrees_with_its_verifier() {
     }
 }
 
-/// A kernel says itself whether it needs all edges in memory, and is refused where they are not.
+/// A kernel states whether it needs all edges in memory. Such a kernel refuses a graph that is not in memory.
 #[test]
 fn kernels_run_on_graphs_that_are_read_or_say_that_they_do_not() {
     let g = plain_graph(4, &[(0, 1), (1, 2), (2, 0)], true);
@@ -52,7 +52,7 @@ fn kernels_run_on_graphs_that_are_read_or_say_that_they_do_not() {
 fn the_comparison_can_fail() {
     let (g, joined) =
         (plain_graph(4, &[(0, 1), (2, 3)], false), plain_graph(4, &[(0, 1), (1, 2), (2, 0), (2, 3)], false));
-    // Both have pairs of all vertices, this one has not.
+    // Both graphs have a maximal matching of all vertices. This graph has none.
     let parted = plain_graph(4, &[(0, 1)], false);
     for kernel in KERNELS {
         let arguments = kernel.trial(VertexId(0), VertexId(3));
@@ -85,7 +85,7 @@ fn names_are_unique_and_texts_are_there() {
     assert_eq!(find("walk").map(drop), Err(KernelError::NoSuchKernel { name: "walk".to_owned() }));
 }
 
-/// The first folder in the path of an entry is that of a kernel and of its kin.
+/// The first folder in the path of an entry has the kernel and related kernels.
 #[test]
 fn every_kernel_is_in_a_folder_with_all_its_parts() {
     let folders = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -101,7 +101,7 @@ fn every_kernel_is_in_a_folder_with_all_its_parts() {
     }
 }
 
-/// A file of tests that is not listed would be compiled by nobody.
+/// A file of tests that is not listed would not be compiled.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "the folders of the sources are listed")]
 fn the_tests_of_every_folder_are_in_this_program() {
@@ -139,7 +139,7 @@ fn defaults_lie_in_range_and_what_must_be_given_is_asked_for() {
     }
 }
 
-/// A number on each side of a bound: the last one within, the first one without.
+/// Returns a number on each side of a bound: the last one within it, and the first one outside of it.
 fn around(bound: Bound<f64>, inwards: fn(f64) -> f64, outwards: fn(f64) -> f64) -> (f64, f64) {
     match bound {
         Bound::Included(at) => (at, outwards(at)),

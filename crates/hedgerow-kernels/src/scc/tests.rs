@@ -1,4 +1,4 @@
-//! Components that are known, and each kind of them in one graph.
+//! Tests of known components, and of all kinds of components in one graph.
 
 use crate::testing::{graphs, plain_graph, random_graph};
 use hedgerow_core::Topology;
@@ -16,7 +16,7 @@ fn components_as_found_one_after_another() {
     }
 }
 
-/// Sparse graphs have many components beside the largest one, and trees that hang from them.
+/// Sparse graphs have many components in addition to the largest one, and trees attached to them.
 #[test]
 fn sparse_graphs_have_components_of_all_sizes() {
     let mut sizes = std::collections::BTreeSet::new();
@@ -31,8 +31,8 @@ fn sparse_graphs_have_components_of_all_sizes() {
     assert!(sizes.len() > 50 && sizes.contains(&2) && sizes.contains(&3), "{sizes:?}");
 }
 
-/// A ring of three, one of four that it leads to, two that lead to each other between, a path in and a path
-/// out.
+/// A ring of three leads to two vertices with edges to each other, and these lead to a ring of four. One path
+/// leads to the first ring, and one path away from the rings.
 #[test]
 fn rings_are_components_and_paths_are_none() {
     let ring = |first: u32, n: u32| (0..n).map(move |at| (first + at, first + (at + 1) % n));
@@ -45,12 +45,12 @@ fn rings_are_components_and_paths_are_none() {
     let expected = vec![0, 0, 0, 3, 4, 5, 5, 7, 8, 9, 10, 10, 10, 10, 14];
     assert_eq!(scc(&g), Ok(expected.clone()));
     assert_eq!(verify::scc(&g), expected);
-    // Holes have none.
+    // Holes have no component.
     assert!(scc(&random_graph(80, 0, true, 1.0, 1)).expect("ids fit").iter().all(|&c| c == NO_COMPONENT));
 }
 
-/// Rings of all sizes, each leading to the next one, so that neither trimming nor one pivot finds them; and
-/// one path through many vertices.
+/// Rings of all sizes each lead to the next one, so neither trimming nor one pivot finds them. One path leads
+/// through many vertices.
 #[test]
 fn a_chain_of_rings_is_left_to_the_last_step() {
     let mut edges = Vec::new();

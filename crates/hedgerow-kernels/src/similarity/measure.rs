@@ -23,8 +23,8 @@ pub(crate) enum Measure {
     AdamicAdar,
 }
 
-/// The unit of the weights in the sums of Adamic and Adar is one over this: no bit of 1/ln of a 32-bit number
-/// is lost.
+/// The factor that turns a weight of Adamic and Adar, 1/ln(degree), into an integer. It is so large that the
+/// integer loses no bit of the weight of any 32-bit degree.
 const PARTS: f64 = (1u64 << 60) as f64;
 
 impl Measure {

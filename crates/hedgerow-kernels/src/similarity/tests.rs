@@ -1,5 +1,5 @@
-//! Both measures against sets of neighbours, for pairs and for the most similar; scores that are known;
-//! graphs that are stored in one direction; what cannot be.
+//! Tests of both measures against sets of neighbors, for pairs and for the most similar vertices; of known
+//! scores; of graphs that are stored in one direction; and of refused input.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_workload::Csr;
@@ -7,7 +7,7 @@ use hedgerow_workload::Csr;
 use crate::testing::{graphs, plain_graph, random_graph, sources, with_threads};
 use hedgerow_kernels::{Cancel, Compared, KernelError, Pairs, adamic_adar, jaccard, registry, verify};
 
-/// A list of more entries is long.
+/// A list with more entries is long.
 const LONG: u32 = 1 << 14;
 
 /// The kernels of both measures.
@@ -38,7 +38,7 @@ fn expected(g: &Csr, compared: &Compared, measure: Measure, direction: Direction
 fn pairs_and_the_most_similar_as_by_sets() {
     for (at, g) in graphs().into_iter().enumerate() {
         let (live, direction) = (sources(&g, 40), [Direction::Out, Direction::In][at % 2]);
-        // Pairs in no order, some twice, some of a vertex with itself.
+        // The pairs are not sorted. Some occur twice, and some have the same vertex twice.
         let pairs = (0..60).map(|i| (live.get(i * 7 % 31), live.get(i * i % 37)));
         let pairs: Vec<_> = pairs.filter_map(|(u, v)| Some((*u?, *v?))).collect();
         let few = if g.vertex_bound() < 5000 { 3 } else { 1 };
@@ -53,7 +53,8 @@ fn pairs_and_the_most_similar_as_by_sets() {
     }
 }
 
-/// More candidates than are looked at together, all, and none.
+/// There are more candidates than the kernel compares together. The test requests one vertex, some, and more
+/// than exist.
 #[test]
 fn the_bound_leaves_no_similar_vertex_out() {
     for seed in 0..10 {
@@ -69,8 +70,8 @@ fn the_bound_leaves_no_similar_vertex_out() {
     }
 }
 
-/// Lists that are too long for one of many threads, sources with more targets than are compared one by one,
-/// and sources that threads share.
+/// Some lists are so long that threads share them. A source has more targets than the kernel compares one by
+/// one, and threads share the sources.
 #[test]
 fn long_lists_and_many_targets_are_shared_by_any_number_of_threads() {
     let leaves = 2 * LONG;
@@ -131,14 +132,14 @@ fn coefficients(edges: &[(u32, u32)], directed: bool, pairs: &[(u32, u32)]) -> V
     jaccard(&g, &Compared::Pairs(pairs), Direction::Out).expect("live").values().to_vec()
 }
 
-/// As `jaccard_coefficient` of NetworkX 3 has them.
+/// The results of `jaccard_coefficient` in NetworkX 3.
 #[test]
 fn known_coefficients() {
     let edges = [(0, 1), (0, 2), (0, 3), (4, 2), (4, 3), (4, 5), (1, 2), (6, 6)];
     let pairs = [(0, 4), (4, 0), (0, 1), (0, 7), (7, 7), (0, 0), (6, 6), (2, 3)];
     let expected = [2.0 / 4.0, 2.0 / 4.0, 1.0 / 4.0, 0.0, 0.0, 1.0, 0.0, 2.0 / 3.0];
     assert_eq!(coefficients(&edges, false, &pairs), expected);
-    // Along the edges 0 leads to 1, 2 and 3, and 4 to 2, 3 and 5.
+    // Edges lead from 0 to 1, 2 and 3, and from 4 to 2, 3 and 5.
     assert_eq!(coefficients(&edges, true, &[(0, 4), (0, 1), (2, 3)]), [0.5, 1.0 / 3.0, 0.0]);
 }
 
@@ -151,7 +152,7 @@ fn the_most_similar_come_first_and_equal_ones_by_id() {
     assert_eq!(found, [(0, 3, 1.0), (0, 1, 0.5)]);
 }
 
-/// As `adamic_adar_index` of NetworkX 3 has them.
+/// The results of `adamic_adar_index` in NetworkX 3.
 #[test]
 fn known_scores_of_adamic_and_adar() {
     let g = plain_graph(8, &[(0, 1), (0, 2), (0, 3), (4, 2), (4, 3), (4, 5), (1, 2), (6, 3), (3, 3)], false);
@@ -159,14 +160,15 @@ fn known_scores_of_adamic_and_adar() {
     let pairs = pairs.map(|(u, v)| (VertexId(u), VertexId(v))).to_vec();
     let found = adamic_adar(&g, &Compared::Pairs(pairs), Direction::Out).expect("live");
     let part = |degree: f64| 1.0 / degree.ln();
-    // Vertex 3 has three neighbours and a loop, which counts twice.
+    // Vertex 3 has three neighbors and a loop, which counts twice.
     let expected = [part(3.0) + part(5.0), part(3.0), 0.0, 0.0, 2.0 * part(3.0), 2.0 * part(3.0), part(3.0)];
     for (found, expected) in found.values().iter().zip(expected) {
         assert!((found - expected).abs() < 1e-15, "{found} for {expected}");
     }
 }
 
-/// In a directed graph a shared neighbour counts by how many lead to it; one of degree 1 counts nothing.
+/// In a directed graph, the degree of a shared neighbor is the number of edges to it. A neighbor of degree 1
+/// adds nothing.
 #[test]
 fn degrees_of_a_directed_graph() {
     let g = plain_graph(6, &[(0, 3), (1, 3), (2, 3), (0, 4), (1, 4), (3, 5), (2, 5)], true);
@@ -175,18 +177,18 @@ fn degrees_of_a_directed_graph() {
         adamic_adar(&g, &pair, direction).expect("live").values()[0]
     };
     assert!((score(0, 1, Direction::Out) - (1.0 / 3f64.ln() + 1.0 / 2f64.ln())).abs() < 1e-15);
-    // Vertices 0 and 1 lead to both; each leads to two vertices.
+    // Vertices 0 and 1 lead to both. Each of them leads to two vertices.
     assert!((score(3, 4, Direction::In) - 2.0 / 2f64.ln()).abs() < 1e-15);
     let alone = plain_graph(2, &[(0, 1)], true);
     let itself = Compared::Pairs(vec![(VertexId(0), VertexId(0))]);
     assert_eq!(adamic_adar(&alone, &itself, Direction::Out).expect("live").values(), [0.0]);
 }
 
-/// Two shared neighbours of degree 4 count for as much as one of degree 2: the score is the same, whatever
-/// else is added, and the least vertex is the first.
+/// Two shared neighbors of degree 4 add as much as one of degree 2. The scores are equal, whatever else is
+/// added, and the vertex with the least id comes first.
 #[test]
 fn equal_scores_of_unequal_degrees_are_equal_numbers() {
-    // The source is 0; it shares neighbours of degrees 3, 4, 4, 5, 6 with vertex 1, of degrees 2, 3, 5, 6
+    // The source is 0. It shares neighbors of degrees 3, 4, 4, 5, 6 with vertex 1, and of degrees 2, 3, 5, 6
     // with vertex 2.
     let (mut edges, mut next) = (Vec::new(), 3);
     for (target, degrees) in [(1, &[3, 4, 4, 5, 6][..]), (2, &[2, 3, 5, 6])] {

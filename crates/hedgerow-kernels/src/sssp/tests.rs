@@ -1,5 +1,5 @@
-//! Shortest paths: every kind of weights and bucket widths against Dijkstra's algorithm, and weights that are
-//! refused.
+//! Tests of shortest paths: every kind of weights and bucket widths against Dijkstra's algorithm, and refused
+//! weights.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_workload::Csr;
@@ -39,7 +39,7 @@ fn weights_of_every_kind() {
         |rng| rng.below(3) as f64,
         |_| 0.0,
         |rng| rng.below(1 << 30) as f64 * 1e-9 + 0.1,
-        // From 1e-308 to 1e307: no width of buckets suits all.
+        // From 1e-308 to 1e307, so that no bucket width suits all weights.
         |rng| 10f64.powi(rng.below(616) as i32 - 308),
         |_| f64::MAX,
         |rng| if rng.chance(0.3) { f64::INFINITY } else { 2.0 },
@@ -57,7 +57,7 @@ fn weights_of_every_kind() {
 fn long_paths_and_large_buckets() {
     let mut path: Vec<(u32, u32)> = (0..20_000).map(|v| (v, v + 1)).collect();
     check(&weighted_graph(20_001, &path, false, |rng| rng.below(1000) as f64), 1);
-    // Far more than a window of buckets, most of them empty.
+    // The distances span many more buckets than a window, and most buckets are empty.
     check(&weighted_graph(20_001, &path, true, |rng| 10f64.powi(rng.below(12) as i32)), 1);
     path.extend(edges(20_000, 150_000, 9));
     check(&weighted_graph(20_001, &path, false, |rng| 1.0 + rng.below(255) as f64), 1);
@@ -103,7 +103,7 @@ fn bad_weights_sources_and_widths_are_refused() {
     }
 }
 
-/// What `search` returns, unless it takes longer than any of these searches may.
+/// Returns the result of `search`. Panics if it takes longer than any of these searches may take.
 fn in_time<T: Send + 'static>(search: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, returned) = std::sync::mpsc::channel();
     std::thread::spawn(move || done.send(search()));
@@ -112,8 +112,8 @@ fn in_time<T: Send + 'static>(search: impl FnOnce() -> T + Send + 'static) -> T 
 
 #[test]
 fn a_cycle_of_negative_sum_is_refused_soon() {
-    // From 0 to the cycle of 1 and 2; a distance of `first` shrinks by 1 at a turn, or never where it is too
-    // large for that.
+    // An edge of length `first` leads from 0 to the cycle of 1 and 2. Each turn reduces a distance by 1, or
+    // does not change it if it is too large.
     for (first, turn) in [(1.0, 1.0), (1e8, 1.0), (1e12, 1.0), (1e17, 1.0), (f64::MAX, 1.0), (1e12, 1e-3)] {
         for delta in [None, Some(1e-300), Some(1.0), Some(1e6), Some(f64::MAX)] {
             let refused = in_time(move || {
@@ -154,8 +154,7 @@ fn the_refused_edge_is_the_same_for_any_number_of_threads_and_any_width() {
     }
 }
 
-/// Bucket numbers that overflow, and sums that stop growing: the search must neither go on for ever nor try
-/// every order.
+/// Bucket numbers overflow, and sums stop growing. The search must end, and must not try every order.
 #[test]
 fn widths_and_weights_far_apart_end_soon() {
     let grid = |side: u32| {

@@ -1,4 +1,4 @@
-//! Every way in which lists are intersected, and counts that are known.
+//! Tests of every way in which the kernel intersects lists, and of known counts.
 
 use crate::testing::{graphs, plain_graph};
 use hedgerow_core::Topology;
@@ -8,17 +8,17 @@ use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 
 #[test]
 fn counts_as_asked_for_one_by_one() {
-    // The slow answer takes the squares of degrees.
+    // The time of the slow verifier grows with the squares of the degrees.
     for g in graphs().iter().filter(|g| g.edge_count() < 50_000) {
         assert_eq!(triangle_count(g).expect("ids fit"), verify::triangle_count(g));
     }
 }
 
-/// Every way in which lists are intersected: with hubs as bits, bit by bit and by words, and beyond the hubs.
+/// The kernel intersects lists with hubs as bits, bit by bit and by words, and lists beyond the hubs.
 #[test]
 fn triangles_of_large_graphs_counted_two_ways() {
     let complete = |n: u32| (0..n).flat_map(move |v| (0..v).map(move |u| (u, v)));
-    // More vertices than hubs, so that the last ones meet lists that are not kept as bits.
+    // There are more vertices than hubs, so the last vertices meet lists that are not stored as bits.
     let far = 20_000;
     let mut edges: Vec<(u32, u32)> = complete(200).collect();
     edges.extend(complete(40).map(|(u, v)| (u + far, v + far)));
@@ -32,7 +32,7 @@ fn triangles_of_large_graphs_counted_two_ways() {
     }
     let graph = kron(13, 16, 3);
     let undirected = plain_graph(graph.vertices, &graph.edges, false);
-    // A directed graph with some edges both ways has the same triangles.
+    // A directed graph in which some edges exist in both directions has the same triangles.
     let back = graph.edges.iter().filter(|e| e.0 % 3 == 0).map(|&(u, v)| (v, u));
     let both: Vec<(u32, u32)> = graph.edges.iter().copied().chain(back).collect();
     let directed = plain_graph(graph.vertices, &both, true);
@@ -41,8 +41,8 @@ fn triangles_of_large_graphs_counted_two_ways() {
     assert_eq!(counted, verify::triangle_count(&undirected));
 }
 
-/// Where no vertex has many neighbours, lists are intersected as they are: with repetitions and loops in
-/// them, in large graphs and small.
+/// If no vertex has many neighbors, the kernel intersects lists in their stored form. The lists have
+/// repetitions and loops, in large and in small graphs.
 #[test]
 fn triangles_of_flat_graphs_are_those_of_the_slow_count() {
     let mut rng = hedgerow_workload::rng::Rng::new(5);
@@ -58,7 +58,7 @@ fn triangles_of_flat_graphs_are_those_of_the_slow_count() {
         let expected = verify::triangle_count(&g);
         assert!(expected > 0);
         assert_eq!(triangle_count(&g).expect("ids fit"), expected, "{vertices} {near}");
-        // A third of the edges twice, and kept so.
+        // A third of the edges is repeated, and the graph keeps the repetitions.
         let repeated: Vec<(u32, u32)> = edges.iter().chain(edges.iter().step_by(3)).copied().collect();
         let options = CsrOptions { directed: false, duplicates: Duplicates::Keep, ..CsrOptions::default() };
         let g = Csr::from_edges(vertices as usize, &repeated, &options).expect("ends in range");

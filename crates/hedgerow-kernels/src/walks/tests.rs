@@ -1,5 +1,5 @@
-//! Walks, uniform and by weights, against walking one by one; how often they go where; long lists; what
-//! cannot be.
+//! Tests of walks, uniform and by weights, against walking one step at a time; of the frequencies of steps;
+//! of long lists; and of refused input.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ fn random(seed: u64) -> Csr {
 
 #[test]
 fn walks_are_those_taken_one_by_one() {
-    // Walking one by one sorts the lists of hubs at each step.
+    // The verifier sorts the list of a hub at each step.
     for g in graphs().into_iter().filter(|g| g.edge_count() < 4000) {
         for (p, q, direction) in [(1.0, 1.0, Direction::Out), (0.25, 4.0, Direction::In)] {
             let config = WalkConfig { walks: 2, steps: 6, p, q, seed: 7, direction };
@@ -66,7 +66,7 @@ fn walks_by_weights_are_those_taken_one_by_one() {
     graphs().iter().filter(|g| g.edge_count() < 1000).for_each(|g| check(g, 3));
 }
 
-/// Compares how often walks go from a vertex, having come from another one, with the chances of the
+/// Compares the frequencies of steps from a vertex after another vertex with the probabilities of the
 /// definition. All three cases occur at many vertices of the graph.
 fn check_chances(g: &Csr, run: Run) {
     for (p, q) in [(1.0, 1.0), (0.25, 4.0), (4.0, 0.5)] {
@@ -106,14 +106,14 @@ fn check_chances(g: &Csr, run: Run) {
 
 #[test]
 fn steps_have_the_chances_that_weights_p_and_q_give() {
-    // Triangles, a square and a tail.
+    // The graph has triangles, a square and a tail.
     let edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 1), (4, 5), (5, 0), (5, 6), (3, 5)];
     check_chances(&plain_graph(7, &edges, false), random_walks);
     let g = weighted_graph(7, &edges, false, |rng| (1 + rng.below(9)) as f64);
     check_chances(&g, weighted_random_walks);
 }
 
-/// Two hubs whose lists are so long that several threads share each of them.
+/// The lists of two hubs are so long that several threads share each of them.
 #[test]
 fn long_lists_are_drawn_from_as_others_are() {
     let leaves = 70_000u32;
@@ -182,7 +182,7 @@ fn weights_that_cannot_be_are_refused() {
     assert_eq!(run(&g, 0), Err(edge(1, 2, -1.0)));
     assert!(matches!(run(&g, 2), Err(KernelError::Weight { from: VertexId(2), .. })));
     assert!(run(&g, 3).is_ok(), "what no walk meets is not looked at");
-    // The first of the walks decides, whatever is met first.
+    // The first of the walks determines the error, whichever error is found first.
     let every = weighted_random_walks(&g, None, &WalkConfig::default());
     assert_eq!(every, Err(edge(1, 2, -1.0)));
     let refused = run(&path([f64::INFINITY, 1.0, 1.0]), 0).expect_err("infinite").to_string();

@@ -1,4 +1,4 @@
-//! Components, their number, and that another graph gives others.
+//! Tests of components and their number, and of different components for another graph.
 
 use crate::testing::{graphs, plain_graph};
 use hedgerow_kernels::count_components;

@@ -1,5 +1,5 @@
-//! Kernels that are cancelled, told by counting: how many edges a graph hands out between two polls, and
-//! after the flag is raised. No clock is read.
+//! Tests of cancelled kernels. The graph counts the edges that it returns between two polls, and after the
+//! flag is raised. No test reads a clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -20,13 +20,13 @@ use crate::testing::{plain_graph, random_graph, weighted_graph, with_threads};
 
 const BETWEEN: usize = Cancel::EDGES_BETWEEN_POLLS;
 
-/// A graph that counts the edges of the lists that it hands out.
+/// A graph that counts the edges of the lists that it returns.
 struct Counted {
     graph: Csr,
     handed_out: Arc<AtomicUsize>,
-    /// How many parts of lists that are to be read with polls between.
+    /// The number of parts of lists that a kernel must read with polls between.
     long_parts: AtomicUsize,
-    /// Whether main lists that are asked for alone are read whole.
+    /// True if a kernel that requests a main list alone reads the whole list.
     reads_mains: AtomicBool,
 }
 
@@ -157,11 +157,11 @@ fn registered(kernel: &'static registry::Kernel) -> Kernel {
     Box::new(move |g, cancel| {
         let last = (0..g.vertex_bound() as u32).rev().map(VertexId).find(|&v| g.contains(v));
         let mut arguments = kernel.trial(VertexId(0), last.expect("one is live"));
-        // A walk begins at each vertex, and all steps are alike.
+        // A walk begins at each vertex, and all steps are alike, so a few steps are enough.
         if kernel.parameter("steps").is_some() {
             arguments.set("steps", 3_u32).expect("a parameter");
         }
-        // Of a main list they take one neighbour; of an undirected graph `scc` is `wcc`.
+        // These kernels read one neighbor of a main list. On an undirected graph, `scc` runs `wcc`.
         g.reads_mains.store(!["wcc", "scc", "walks"].contains(&kernel.name), Relaxed);
         let ended = arguments.run(g, cancel).map(drop);
         g.reads_mains.store(true, Relaxed);
@@ -169,7 +169,7 @@ fn registered(kernel: &'static registry::Kernel) -> Kernel {
     })
 }
 
-/// Every kernel, BFS in each of its directions too.
+/// Returns every kernel, and BFS in each of its directions.
 fn kernels() -> Vec<(&'static str, Kernel)> {
     let all = registry::KERNELS.iter().map(|kernel| (kernel.name, registered(kernel)));
     all.chain([
@@ -179,13 +179,15 @@ fn kernels() -> Vec<(&'static str, Kernel)> {
     .collect()
 }
 
-/// Every vertex of one work item has a long list: together far more than may lie between two polls.
+/// Returns a graph in which every vertex of one work item has a long list. Together the lists have many more
+/// edges than the limit between two polls.
 fn dense(directed: bool) -> Csr {
     let edges: Vec<(u32, u32)> = (0..700u32).flat_map(|v| (0..1500).map(move |u| (v, 700 + u))).collect();
     plain_graph(2200, &edges, directed)
 }
 
-/// One list is far longer than may lie between two polls. Its vertex is not the source of a search.
+/// Returns a graph in which one list is much longer than the limit between two polls. Its vertex is not the
+/// source of a search.
 fn star(directed: bool, weighted: bool) -> Csr {
     let leaves = 3 * BETWEEN as u32 + 17;
     let edges: Vec<(u32, u32)> = (0..leaves).map(|v| if v == 0 { (0, 1) } else { (1, v + 1) }).collect();
@@ -196,8 +198,7 @@ fn star(directed: bool, weighted: bool) -> Csr {
     }
 }
 
-/// Runs a kernel with one thread. Returns how often it polled, and the most edges that were handed out
-/// between two polls.
+/// Runs a kernel with one thread. Returns the number of polls, and the most edges between two polls.
 fn polls(kernel: &Kernel, g: &Counted) -> (usize, usize) {
     let (count, last, most) =
         (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
@@ -223,7 +224,7 @@ fn the_edges_between_two_polls_are_bounded() {
             ("weighted star", star(directed, true), directed),
             ("random", random_graph(3000, edges, directed, 0.1, 3), true),
         ];
-        // The large ones are read in the same way with directions and without.
+        // A kernel reads the large graphs in the same way with and without directions.
         for (shape, g, _) in shapes.into_iter().filter(|(_, _, quick)| *quick || is_deep()) {
             let g = Counted::new(g);
             for (name, kernel) in kernels() {
@@ -232,7 +233,7 @@ fn the_edges_between_two_polls_are_bounded() {
                 }
                 g.long_parts.store(0, Relaxed);
                 let (polls, most) = polls(&kernel, &g);
-                // The list that makes a poll necessary is handed out before it, and a list may be handed out
+                // A kernel gets the list that makes a poll necessary before that poll, and it may get a list
                 // twice.
                 assert!(
                     most <= 3 * BETWEEN,
@@ -254,9 +255,9 @@ fn the_edges_between_two_polls_are_bounded() {
     }
 }
 
-/// PageRank and the bottom-up levels of BFS poll once for each subgraph. So the test counts the polls within
-/// the list of a hub by comparison with a graph of as many vertices and levels, in which no kernel reads a
-/// long list.
+/// PageRank and the bottom-up levels of BFS poll once for each subgraph. So the test compares with a graph of
+/// as many vertices and levels, in which no kernel reads a long list. The difference is the number of polls
+/// within the list of the hub.
 #[test]
 fn a_hub_is_read_with_polls_between() {
     let parts = 3;
@@ -267,7 +268,8 @@ fn a_hub_is_read_with_polls_between() {
     let ranks = registered(registry::find("pagerank").expect("listed"));
     let (with, without) = (polls(&ranks, &hub).0, polls(&ranks, &ring).0);
     assert!(with >= without + 3 * parts, "pagerank: {with} polls with a hub, {without} without");
-    // From its least neighbour the hub is found at once, from its largest one after a look at all others.
+    // A search from the least neighbor finds the hub at once. A search from the largest one looks at all
+    // other neighbors first.
     const BOTTOM_UP: BfsConfig =
         BfsConfig { direction: Direction::Out, alpha: u32::MAX, beta: u32::MAX, hops: u32::MAX };
     let from_least = bfs_by(BOTTOM_UP);
@@ -332,14 +334,14 @@ fn another_thread_ends_a_kernel() {
         }
         other.cancel();
     });
-    // Would take days.
+    // Without the flag, the kernel would take days.
     let config = PageRankConfig { iterations: u32::MAX, ..PageRankConfig::default() };
     assert_eq!(pagerank_until::<f32, _>(&g, &config, &asking), Err(KernelError::Cancelled));
     impatient.join().expect("it cancels");
 }
 
-/// All cycles go through one neighbour of the source. The search drops that neighbour's remaining ways too
-/// once it reaches the limit.
+/// All cycles go through one neighbor of the source. Once the search reaches the limit, it also drops the
+/// remaining ways of that neighbor.
 #[test]
 fn a_search_for_cycles_reads_no_lists_behind_its_limit() {
     const WIDE: u32 = 30;

@@ -1,4 +1,4 @@
-//! Unsettled lists: neighbours given as a main list with additions and removals must count as the merged
+//! Tests of unsettled lists: a main list with additions and removals must have the same effect as the merged
 //! list.
 
 use std::convert::Infallible;
@@ -14,11 +14,11 @@ use hedgerow_workload::rng::Rng;
 
 use crate::testing::{close, plain_graph, random_graph, with_threads};
 
-/// The lists of `whole`, taken apart at random.
+/// A graph with the lists of `whole`, split at random into main lists, additions and removals.
 struct Corrected {
     whole: Csr,
     lists: [Vec<Parts>; 2],
-    /// The only direction that can be read, if there is one.
+    /// The only direction that can be read, or `None` if both can be read.
     stored: Option<Direction>,
 }
 
@@ -93,7 +93,7 @@ impl Topology for Corrected {
 impl Resident for Corrected {
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         let parts = self.lists[direction as usize].get(v.index());
-        // Blocks reach beyond the last vertex.
+        // Blocks extend beyond the last vertex.
         let Some(Parts { main, added, removed }) = parts else { return Neighbors::default() };
         Neighbors { main, added, removed }
     }
@@ -141,8 +141,8 @@ fn corrections_count_where_vertices_are_compared_and_joined() {
     }
 }
 
-/// Lists that threads read into the buffer that they share come in parts too; a graph may store one direction
-/// alone.
+/// Threads read long lists into a common buffer, and these lists have corrections too. The graph may store
+/// only one direction.
 #[test]
 fn long_lists_with_corrections_are_compared() {
     let leaves = 1 << 16;

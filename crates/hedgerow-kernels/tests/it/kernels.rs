@@ -1,6 +1,6 @@
-//! The tests of single kernels, which stand in the folders of the kernels. They are compiled here and not
-//! with the library: one program has each kernel for plain graphs once, and compiling kernels takes most of
-//! the time of building tests.
+//! The tests of single kernels, which are in the folders of the kernels. This program compiles them, not the
+//! library: it has each kernel for plain graphs once, and compiling kernels takes most of the build time of
+//! the tests.
 
 #[path = "../../src/betweenness/tests.rs"]
 mod betweenness;

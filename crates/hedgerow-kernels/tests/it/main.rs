@@ -1,8 +1,8 @@
-//! All kernels against slow independent answers and against published ones. What is about one kernel stands
-//! in its folder.
+//! Tests of all kernels against slow independent answers and published ones. Tests of a single kernel are in
+//! its folder.
 
-/// The methods of a [`Topology`](hedgerow_core::Topology) that name no neighbour, as those of the graph that
-/// it stands around.
+/// Defines the methods of a [`Topology`](hedgerow_core::Topology) that return no neighbors, by calling the
+/// graph that it wraps.
 macro_rules! counts_of {
     ($whole:ident) => {
         fn vertex_bound(&self) -> usize {

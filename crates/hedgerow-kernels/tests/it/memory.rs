@@ -1,6 +1,6 @@
-//! The memory that the registry states is an upper bound on what kernels allocate. What the whole process
-//! allocates is counted, so this is done in a process of its own; one of the same program, since to compile
-//! all kernels once more takes half a minute.
+//! A test that the memory stated in the registry is an upper bound on the allocations of a kernel. It counts
+//! the allocations of the whole process, so it runs in a process of its own. This process runs the same
+//! program, because compiling all kernels again takes half a minute.
 
 use std::process::Command;
 
@@ -16,16 +16,16 @@ use crate::testing::{plain_graph, random_graph, weighted_graph, with_threads};
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// Graphs for which one part or another of a formula decides.
+/// Returns several graphs. In each, another part of a formula determines the memory.
 fn graphs() -> Vec<(&'static str, Csr)> {
-    // A little more than a power of two, so that lists that grow have twice the room that they need.
+    // A little more than a power of two, so that growing lists have twice the capacity that they need.
     let many = (1 << 17) + 30;
     let path: Vec<(u32, u32)> = (1..many).map(|v| (v - 1, v)).collect();
     let star: Vec<(u32, u32)> = (1..many).map(|v| (0, v)).collect();
-    // So many edges lie elsewhere that a search goes on top-down from the hub, to all vertices at once.
+    // So many edges are elsewhere that a search continues top-down from the hub, to all vertices at once.
     let ring = (1..many).flat_map(|v| (1..12).map(move |step| (v, (v + step) % many)));
     let hub: Vec<(u32, u32)> = star.iter().copied().chain(ring).collect();
-    // A vertex with edges from and to two others, and a ring that is not joined with them.
+    // A vertex has edges from and to two other ones, and a ring is not connected with them.
     let ring = (3..many).map(|v| (v, if v + 1 < many { v + 1 } else { 3 }));
     let long_ring: Vec<(u32, u32)> = [(0, 1), (1, 0), (0, 2), (2, 0)].into_iter().chain(ring).collect();
     let skewed = kron(15, 16, 5);
@@ -47,29 +47,29 @@ fn graphs() -> Vec<(&'static str, Csr)> {
     ]
 }
 
-/// The most bytes that a call had allocated at a time.
+/// Returns the largest number of bytes that a call has allocated at one moment.
 fn peak(kernel: &'static Kernel, g: &Csr, threads: usize) -> u64 {
     let mut live = (0..g.vertex_bound() as u32).map(VertexId).filter(|&v| g.contains(v));
     let (source, target) = (live.next().expect("one is live"), live.next_back().expect("and another"));
     let mut arguments = kernel.trial(source, target);
-    // A matching that is as large as can be takes most, and not every graph has one.
+    // A maximum matching takes the most memory, but not every graph has one.
     if kernel.name == "matching" {
         arguments.set("maximum", 1).expect("a parameter");
         if arguments.run(g, &Cancel::new()).is_err() {
             arguments = kernel.trial(source, target);
         }
     }
-    // Two sources at a time take most.
+    // Two sources at a time take the most memory.
     if ["jaccard", "adamic_adar"].contains(&kernel.name) {
         arguments.set("sources", vec![source, source]).expect("vertices");
     }
-    // In a search from the first vertex, a hub, most vertices wait at once.
+    // The first vertex is a hub. In a search from it, most vertices wait at once.
     if kernel.name == "wcloseness" {
         arguments.set("sources", vec![source]).expect("a parameter");
     }
     let small = weighted_graph(3, &[(0, 1), (1, 2)], g.is_directed(), |_| 1.0);
     with_threads(threads, || {
-        // Threads take memory once.
+        // The threads allocate their own memory before the measurement.
         rayon::broadcast(|_| ());
         drop(kernel.trial(VertexId(0), VertexId(2)).run(&small, &Cancel::new()).expect(kernel.name));
         let before = ALLOCATOR.current_usage();
@@ -96,11 +96,11 @@ fn formulas_are_upper_bounds_and_not_far_off() {
 }
 
 fn compare_with_formulas() {
-    // How near a formula comes to what is taken, over all graphs.
+    // The largest share of the stated bytes that a kernel takes, over all graphs.
     let mut nearest = vec![0.0f64; KERNELS.len()];
     for (name, g) in graphs() {
         for (kernel, nearest) in KERNELS.iter().zip(&mut nearest) {
-            // Kernels that take nothing for each thread compute in one.
+            // Kernels without memory for each thread compute in one thread.
             for &threads in if kernel.memory.per_thread == 0 { &[1][..] } else { &[1, 4] } {
                 let size =
                     Size { ids: g.vertex_bound() as u64, edges: g.edge_count(), threads: threads as u64 };

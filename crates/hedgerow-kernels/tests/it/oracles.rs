@@ -1,9 +1,9 @@
-//! All kernels against their slow answers on small graphs of many shapes: with edges that are repeated or
-//! lead back to their vertex, weights of 0, holes in the range of ids at its beginning, its end and between,
-//! and vertices that lost their edges.
+//! Tests of all kernels against their slow verifiers on small graphs of many shapes. The graphs have repeated
+//! edges, loops, weights of 0, vertices without edges, and holes at the beginning, at the end and within the
+//! range of ids.
 //!
-//! `make test` takes the rounds of the floor; with `HEDGEROW_DEEP_SECONDS` there are more, each of another
-//! seed.
+//! `make test` runs the number of rounds in `FLOOR`. With `HEDGEROW_DEEP_SECONDS` there are more rounds, each
+//! with another seed.
 
 use hedgerow_core::{Topology, VertexId};
 use hedgerow_kernels::registry::{Absent, KERNELS, Outcome};
@@ -14,20 +14,20 @@ use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 
 use crate::testing::{sources, with_threads};
 
-/// Scores may differ in rounding.
+/// The permitted relative difference of scores, which may differ in rounding.
 const RELATIVE: f64 = 1e-9;
 
-/// Communities have at least the modularity of the oracle's, less this.
+/// The permitted deficit of the modularity, compared with the modularity of the oracle.
 const MODULARITY: f64 = 0.05;
 
-/// The oracle of `kpaths` extends ways until it has found the paths: if the graph has fewer paths than
-/// requested, it tries all, and these may be 2^edges.
+/// The most edges of a graph for the oracle of `kpaths`. The oracle extends ways until it has found the
+/// paths. If the graph has fewer paths than requested, it tries all ways, of which there may be 2^edges.
 const MOST_EDGES_OF_KPATHS: u64 = 30;
 
-/// Graphs that `make test` compares on.
+/// The number of graphs on which `make test` compares.
 const FLOOR: u64 = 50;
 
-/// Of one graph: its edges, before some of them are repeated and some vertices are taken out.
+/// The edges of a graph, before some edges are repeated and some vertices are removed.
 struct Shape {
     name: &'static str,
     vertices: u32,
@@ -42,7 +42,7 @@ fn some_edges(rng: &mut Rng, vertices: u32, count: u32) -> Vec<(u32, u32)> {
     (0..if vertices == 0 { 0 } else { count }).map(|_| (pick(rng, vertices), pick(rng, vertices))).collect()
 }
 
-/// The shape of a round.
+/// Returns the shape of a round.
 fn shape(round: u64, rng: &mut Rng) -> Shape {
     let most = if rng.chance(0.4) { 10 } else { 90 };
     let n = 2 + pick(rng, most);
@@ -79,8 +79,8 @@ fn shape(round: u64, rng: &mut Rng) -> Shape {
     Shape { name, vertices, edges }
 }
 
-/// The graph of a shape: some ids are holes, so their edges are gone, some edges are repeated, and edges
-/// weigh something or 0.
+/// Returns a graph of a shape. Some ids are holes without edges, some edges are repeated, and some weights
+/// are 0.
 fn graph(shape: &Shape, rng: &mut Rng) -> Csr {
     let (before, after) = (pick(rng, 70), pick(rng, 70));
     let bound = before + shape.vertices + after;
@@ -99,8 +99,8 @@ fn graph(shape: &Shape, rng: &mut Rng) -> Csr {
     let options =
         CsrOptions { directed: rng.chance(0.5), duplicates, live: Some(live), ..CsrOptions::default() };
     let made = if rng.chance(0.5) {
-        // Cycles of edges of weight 0 are refused by betweenness by weights, so in half of the graphs none
-        // weighs 0.
+        // Betweenness by weights refuses cycles of edges of weight 0. So in half of the graphs no edge has
+        // weight 0.
         let least = pick(rng, 2);
         let weights: Vec<f64> = edges.iter().map(|_| (least + pick(rng, 4)) as f64).collect();
         Csr::from_weighted_edges(bound as usize, &edges, &weights, &options)
@@ -110,7 +110,8 @@ fn graph(shape: &Shape, rng: &mut Rng) -> Csr {
     made.expect("ends are live")
 }
 
-/// Whether a result is as good as that of the oracle. Communities may be better, as both are heuristics.
+/// True if a result is as good as that of the oracle. Communities may be better, because both methods are
+/// heuristics.
 fn agrees(g: &Csr, found: &Outcome, expected: &Outcome) -> bool {
     let (Outcome::Communities(a), Outcome::Communities(b)) = (found, expected) else {
         return found.agrees_with(expected, RELATIVE);
@@ -121,7 +122,7 @@ fn agrees(g: &Csr, found: &Outcome, expected: &Outcome) -> bool {
     named.eq(live) && is_stated && a.modularity >= b.modularity - MODULARITY
 }
 
-/// Compares every kernel on one graph; returns how many had something to answer.
+/// Compares every kernel on one graph. Returns the number of kernels that returned an answer.
 fn compare(seed: u64) -> u64 {
     let mut compared = 0;
     let mut rng = Rng::new(seed);
@@ -129,7 +130,7 @@ fn compare(seed: u64) -> u64 {
     let g = graph(&shape, &mut rng);
     let ends = sources(&g, usize::MAX);
     let end = |rng: &mut Rng| ends.get(pick(rng, ends.len() as u32) as usize).copied();
-    // Kernels that search are not asked where nothing lives.
+    // Without a live vertex, the test skips kernels that search.
     let (source, target) = (end(&mut rng), end(&mut rng));
     let threads = 1 + pick(&mut rng, 3) as usize;
     let is_small = g.edge_count() <= MOST_EDGES_OF_KPATHS;
@@ -150,7 +151,7 @@ fn compare(seed: u64) -> u64 {
                 assert!(agrees(&g, &found, &expected), "{}: {found:?}, not {expected:?}", about());
                 compared += 1;
             }
-            // There may be several cycles of edges that weigh nothing.
+            // There may be several cycles of edges of weight 0.
             (Err(KernelError::Endless { weight: 0.0, .. }), Err(KernelError::Endless { .. })) => {}
             (found, expected) => panic!("{}: {found:?}, not {expected:?}", about()),
         }
@@ -167,6 +168,6 @@ fn kernels_agree_with_their_oracles_on_graphs_of_many_shapes() {
         graphs += 1;
     }
     explored("graphs of many shapes", graphs, FLOOR);
-    // Without live vertices half of the kernels have nothing to begin at.
+    // Without live vertices, half of the kernels have no vertex to begin at.
     explored("answers compared with oracles", compared, FLOOR * KERNELS.len() as u64 * 3 / 4);
 }

@@ -1,5 +1,5 @@
-//! A graph that is read: lists come in several runs, vertices in any order, and the n-th read fails. Kernels
-//! must give the answers of a plain graph, or the error of the read.
+//! Tests with a graph that must be read: it returns lists in several runs and vertices in any order, and the
+//! n-th read fails. A kernel must return the answer of a plain graph, or the error of the read.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -17,24 +17,24 @@ use hedgerow_workload::Csr;
 
 use crate::testing::{close, random_graph, weighted_graph, with_threads};
 
-/// The lists of `whole` in runs of this many neighbours.
+/// The number of neighbors in a run of the lists of `whole`.
 const RUN: usize = 3;
-/// Vertices of a frontier that are read together.
+/// The number of vertices of a frontier that are read together.
 const BATCH: usize = 5;
 
 struct Paged {
     whole: Csr,
-    /// Whether the first run of a vertex can be had by itself.
+    /// True if the graph returns the first run of a vertex alone.
     gives_main: bool,
     /// True if the graph claims to store edges against their direction. A kernel that reads them gets them in
     /// either case.
     stores_incoming: bool,
-    /// Reads that succeed.
+    /// The number of reads that succeed.
     good: usize,
     reads: AtomicUsize,
 }
 
-/// What a read that fails says.
+/// The error of a failed read.
 #[derive(Clone, Debug, PartialEq)]
 struct ReadFailed(usize);
 
@@ -63,7 +63,7 @@ impl Paged {
     }
 }
 
-/// The runs of a list, the last one first; one that is empty where there are no neighbours.
+/// Returns the runs of a list, the last one first. A list without neighbors has one empty run.
 fn runs<T>(list: &[T]) -> impl Iterator<Item = &[T]> {
     list.rchunks(RUN).chain(list.is_empty().then_some(list))
 }
@@ -176,7 +176,7 @@ fn source(g: &impl Topology) -> VertexId {
     (0..g.vertex_bound() as u32).map(VertexId).find(|&v| g.contains(v)).expect("some are live")
 }
 
-/// Kernels that compare and join vertices, and those that look at weights.
+/// The kernels that compare and join vertices, and some that read weights.
 const MORE: [&str; 9] = [
     "msf",
     "closeness",
@@ -189,8 +189,8 @@ const MORE: [&str; 9] = [
     "wpagerank",
 ];
 
-/// Every kernel that needs no list for longer than it looks at it. Names those that failed, with the error;
-/// answers are compared with those of the verifiers.
+/// Runs every kernel that keeps no list after reading it. Compares the answers with the answers of the
+/// verifiers. Returns the names of the failed kernels with their errors.
 fn run_all(g: &Paged) -> BTreeMap<&'static str, KernelError<ReadFailed>> {
     let mut failed = BTreeMap::new();
     let source = source(g);

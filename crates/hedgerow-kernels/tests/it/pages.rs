@@ -1,8 +1,8 @@
-//! Texts about kernels agree with the registry: the page of the guide, which is written from it, the table of
-//! the crate's documentation, and the signatures of the Python package.
+//! Tests that texts about kernels agree with the registry: the page of the guide, which a test writes from
+//! the registry, the table of the crate's documentation, and the signatures of the Python package.
 //!
-//! `HEDGEROW_BLESS=1 cargo test -p hedgerow-kernels --test it pages` writes the page anew.
-// The guide is no file of a store.
+//! `HEDGEROW_BLESS=1 cargo test -p hedgerow-kernels --test it pages` writes the page again.
+// The guide is not a file of a store.
 #![allow(clippy::disallowed_methods)]
 
 use std::fmt::Write;
@@ -111,7 +111,7 @@ fn default(parameter: &Parameter) -> String {
     }
 }
 
-/// The design page has the rule and the oracle of each kernel, in a row of one table.
+/// The design page has the rule and the oracle of each kernel in a row of one table.
 #[test]
 fn the_design_page_has_a_row_for_every_kernel() {
     let page = include_str!("../../../../docs/design/analytics.md");
@@ -136,7 +136,7 @@ fn the_table_of_the_crate_is_that_of_the_registry() {
     assert_eq!(rows, KERNELS.iter().map(row).collect::<Vec<_>>());
 }
 
-/// The parameters of a method of `Snapshot` in the stubs, each with its default, or "".
+/// Returns the parameters of a method of `Snapshot` in the stubs, each with its default, or "".
 fn stub_parameters(stubs: &str, method: &str) -> Option<Vec<(String, String)>> {
     let (_, snapshot) = stubs.split_once("\nclass Snapshot")?;
     let (_, rest) = snapshot.split_once(&format!("\n    def {method}("))?;
@@ -150,7 +150,7 @@ fn stub_parameters(stubs: &str, method: &str) -> Option<Vec<(String, String)>> {
     Some(parts.collect())
 }
 
-/// A default as Python writes it.
+/// Returns a default as Python writes it.
 fn python_default(parameter: &Parameter) -> String {
     match &parameter.absent {
         Absent::Refused => String::new(),
@@ -169,7 +169,8 @@ fn methods_in_python_take_what_the_registry_says() {
     let mut methods = 0;
     for kernel in KERNELS {
         let Some(mut found) = stub_parameters(stubs, kernel.function) else { continue };
-        // The parameters that choose the graph. For a kernel without a direction, the graph is turned.
+        // The parameters that choose the graph. A kernel without a direction has a parameter that turns the
+        // graph.
         let chosen = ["kinds", "label", "rank_range", "where"]
             .into_iter()
             .chain(kernel.reads_weights.then_some("weight"));

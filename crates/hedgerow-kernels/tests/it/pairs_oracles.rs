@@ -1,5 +1,5 @@
-//! Kernels that compare and join vertices against their verifiers, on random graphs of many shapes, told
-//! things at random.
+//! Tests of kernels that compare and join vertices against their verifiers, on random graphs of many shapes,
+//! with random arguments.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_kernels::registry::{Arguments, find};
@@ -12,7 +12,7 @@ use crate::testing::with_threads;
 
 const ROUNDS: u64 = 400;
 
-/// The edges of a shape among so many ids.
+/// Returns the edges of a shape among `ids` ids.
 fn edges(shape: u64, ids: u32, rng: &mut Rng) -> Vec<(u32, u32)> {
     let (last, any) = (ids.saturating_sub(1), |rng: &mut Rng| rng.below(u64::from(ids)) as u32);
     let count = u64::from(ids) * [1, 2, 6][rng.below(3) as usize];
@@ -22,17 +22,17 @@ fn edges(shape: u64, ids: u32, rng: &mut Rng) -> Vec<(u32, u32)> {
         2 => (0..ids).map(|v| (last / 2, v)).collect(),
         3 => (0..last).map(|v| (v, v + 1)).collect(),
         4 => (0..ids.min(30)).flat_map(|v| (0..v).map(move |u| (u, v))).collect(),
-        // Components of ten.
+        // Components of ten vertices.
         5 => {
             let mut near = |v: u32| (v / 10 * 10 + rng.below(10) as u32).min(last);
             (0..count as u32).map(|at| at % ids).map(|v| (v, near(v))).collect()
         }
-        // Two sides.
+        // A bipartite graph.
         6 => (0..count)
             .map(|_| (any(rng) / 2 * 2, (any(rng) / 2 * 2 + 1).min(last)))
             .filter(|(u, v)| u != v)
             .collect(),
-        // The same few edges again and again.
+        // A few edges, each repeated many times.
         7 => (0..count).map(|_| (any(rng) % 7, any(rng) % 5)).filter(|(u, v)| u.max(v) < &ids).collect(),
         _ => (0..count).map(|_| (any(rng).min(any(rng)), any(rng))).collect(),
     }
@@ -59,7 +59,7 @@ fn graph(rng: &mut Rng) -> Csr {
     Csr::from_weighted_edges(ids as usize, &edges, &weights, &options).expect("live ends")
 }
 
-/// Arguments at random; none where a vertex has to be given and there is none.
+/// Returns random arguments, or `None` if a vertex is required and the graph has none.
 fn arguments(name: &str, live: &[VertexId], rng: &mut Rng) -> Option<Arguments> {
     let mut arguments = find(name).expect("listed").arguments();
     let vertex =

@@ -1,4 +1,4 @@
-//! Kernels tell how far they are.
+//! Tests that kernels report their progress.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,7 @@ use hedgerow_kernels::registry::KERNELS;
 use hedgerow_kernels::{Cancel, Progress};
 use hedgerow_workload::{Csr, CsrOptions};
 
-/// A ring with chords, so that there are paths, cycles and communities.
+/// Returns a ring with chords, so that there are paths, cycles and communities.
 fn graph() -> Csr {
     let edges: Vec<(u32, u32)> =
         (0..600).flat_map(|v| [(v, (v + 1) % 600), (v, (v * 7 + 3) % 600)]).collect();
@@ -22,7 +22,7 @@ fn steps_grow_up_to_their_number_and_are_told_during_the_call() {
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     for kernel in KERNELS {
         let arguments = kernel.trial(VertexId(3), VertexId(300));
-        // What polls see: never less than before within a call, and never more than all.
+        // Within a call, the steps that a poll sees never decrease, and never exceed the total.
         let (handle, most) = (Arc::new(OnceLock::<Cancel>::new()), Arc::new(AtomicU64::new(0)));
         let (seen, known) = (handle.clone(), most.clone());
         let cancel = Cancel::asking(move || {
@@ -33,7 +33,7 @@ fn steps_grow_up_to_their_number_and_are_told_during_the_call() {
             false
         });
         handle.set(cancel.clone()).expect("set once");
-        // One thread, so that polls come one after another.
+        // One thread, so that polls happen one after another.
         let run = || arguments.run(&graph, &cancel);
         alone.install(run).unwrap_or_else(|error| panic!("{}: {error}", kernel.name));
         let at_end = cancel.progress();
@@ -45,11 +45,11 @@ fn steps_grow_up_to_their_number_and_are_told_during_the_call() {
             kernel.name
         );
         if at_end.total > 0 {
-            // A kernel that ends early has still done a step.
+            // A kernel that ends early has completed at least one step.
             assert!(at_end.done > 0, "{}: {at_end:?}", kernel.name);
             assert!(at_end.fraction().is_some_and(|part| part > 0.0 && part <= 1.0));
         }
-        // Handles are told by reference to each other: without this the closure would keep itself alive.
+        // The closure refers to its own handle. Without this `drop` it would keep itself alive.
         drop(handle);
     }
 }

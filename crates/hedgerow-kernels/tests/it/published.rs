@@ -1,5 +1,5 @@
-//! Published results: the LDBC Graphalytics test graphs and p2p-Gnutella31.
-// Listing a data folder is no file access of the engine.
+//! Tests of published results: the LDBC Graphalytics test graphs and p2p-Gnutella31.
+// Listing a data folder is not a file access of the engine.
 #![allow(clippy::disallowed_methods)]
 
 use std::path::Path;
@@ -15,15 +15,16 @@ use hedgerow_workload::{GraphSpec, LoadedGraph, require_data};
 
 use crate::testing::{close, csr_of};
 
-/// Relative error allowed for scores.
+/// The permitted relative error of scores.
 const RELATIVE: f64 = 1e-9;
 
-/// The same of clustering coefficients, as the Graphalytics specification has it: some are published with
-/// twelve digits.
+/// The permitted relative error of clustering coefficients, by the Graphalytics specification. Some
+/// coefficients are published with twelve digits.
 const RELATIVE_OF_LCC: f64 = 1e-4;
 
-/// The same for `test-pr-*`, as the Graphalytics specification has it: their publisher did not stop after the
-/// iterations that the properties state (the directed file holds the limit that the iterations approach).
+/// The permitted relative error for `test-pr-*`, by the Graphalytics specification. Their publisher did not
+/// stop after the iterations that the properties state. The file of the directed graph has the limit of the
+/// iterations.
 const RELATIVE_BY_SPECIFICATION: f64 = 1e-4;
 
 fn dense(graph: &LoadedGraph, key: u64) -> VertexId {
@@ -32,7 +33,7 @@ fn dense(graph: &LoadedGraph, key: u64) -> VertexId {
     VertexId(at.expect("the source is in the vertex file"))
 }
 
-/// The expected values in the order of dense ids.
+/// Returns the expected values in the order of dense ids.
 fn expected<T: std::str::FromStr + Copy>(graph: &LoadedGraph, path: &Path) -> Vec<T> {
     let results = read_expected::<T>(path).expect("a readable result");
     let by_key: std::collections::HashMap<u64, T> = results.into_iter().collect();
@@ -65,7 +66,7 @@ fn check_wcc(graph: &LoadedGraph, csr: &Csr, file: &Path) {
     assert!(verify::same_partition(&components, &published), "{}", file.display());
 }
 
-/// Distances are sums: those published were added up in another order.
+/// Checks distances. They are sums, and the publisher added their terms in another order.
 fn check_sssp(graph: &LoadedGraph, csr: &Csr, source: u64, file: &Path) {
     let distances = sssp(csr, dense(graph, source), &SsspConfig::default()).expect("sound weights");
     let (finite, infinite): (Vec<_>, Vec<_>) =
@@ -75,8 +76,8 @@ fn check_sssp(graph: &LoadedGraph, csr: &Csr, source: u64, file: &Path) {
     close(&mine, &published, RELATIVE).expect("distances as published");
 }
 
-/// Coefficients as published; and of an undirected graph each is a share of the pairs of neighbours, so they
-/// tell the number of triangles too.
+/// Checks coefficients. In an undirected graph, each one is a share of the pairs of neighbors, so together
+/// they determine the number of triangles, which is also checked.
 fn check_lcc(graph: &LoadedGraph, csr: &Csr, file: &Path) {
     let published = expected::<f64>(graph, file);
     let coefficients = local_clustering(csr).expect("ids fit");
@@ -95,7 +96,7 @@ fn check_lcc(graph: &LoadedGraph, csr: &Csr, file: &Path) {
     assert!(triangles > 0.0, "{} has none to count", file.display());
 }
 
-/// Labels are keys of vertices.
+/// Checks labels, which are keys of vertices.
 fn check_cdlp(graph: &LoadedGraph, csr: &Csr, iterations: u32, file: &Path) {
     assert!((1..graph.vertices as u32).all(|v| graph.key(v - 1) < graph.key(v)), "ids ascend as keys do");
     let labels = label_propagation(csr, iterations).expect("some iterations");
@@ -151,7 +152,7 @@ fn graphalytics_test_graphs() {
             checked += 1;
         }
     }
-    // Two example graphs with all six, and two test graphs of each.
+    // Two example graphs with all six results, and two test graphs for each result.
     assert_eq!(checked, 24);
 }
 

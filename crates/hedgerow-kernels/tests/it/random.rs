@@ -1,4 +1,4 @@
-//! What holds of every kernel.
+//! Tests of properties of every kernel.
 
 use hedgerow_core::{Topology, VertexId};
 use hedgerow_kernels::registry::{KERNELS, Kernel};
@@ -12,7 +12,7 @@ use crate::testing::{close, plain_graph, random_graph, weighted_graph, with_thre
 fn results_do_not_depend_on_threads() {
     let edges = kron(12, 16, 7);
     let plain = plain_graph(edges.vertices, &edges.edges, true);
-    // Above 0: an undirected edge of weight 0 is a cycle that betweenness by weights refuses.
+    // Weights above 0: an undirected edge of weight 0 is a cycle, which betweenness by weights refuses.
     let weight = |rng: &mut Rng| (1 + rng.below(1000)) as f64 / 7.0;
     let weighted = weighted_graph(edges.vertices, &edges.edges, false, weight);
     let run = |threads| {
@@ -22,7 +22,7 @@ fn results_do_not_depend_on_threads() {
         };
         with_threads(threads, || KERNELS.iter().map(|kernel| of(kernel)).collect::<Vec<_>>())
     };
-    // Equal to the last bit, as no result holds a zero with a sign.
+    // The results are equal to the last bit, because no result has a zero with a sign.
     let alone = run(1);
     for threads in [2, 3, 8] {
         assert!(alone == run(threads), "{threads} threads gave another result");

@@ -227,7 +227,7 @@ impl SegmentScan {
         let kind = match look(&mut self.window, (self.store, self.id), self.offset, Some(base))? {
             Found::Nothing(kind) | Found::Damaged(_, _, kind) => kind,
             Found::Whole(frame, _) => CorruptionKind::Mismatch {
-                what: "checksum of the record before",
+                what: "checksum of the previous record",
                 expected: self.cursor.chain,
                 found: frame.previous,
             },

@@ -1,4 +1,4 @@
-//! Blocks written past the cache are the same bytes as those written through it, whatever is mixed.
+//! Writes past the cache and writes through it result in the same bytes, in any mixture.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The least bytes of a segment: no whole number of blocks, so that the last one must not be written as such.
-/// A file that is too long is refused at opening.
+/// The minimum lengths of a segment in bytes. They are no multiples of a block, so the log must not write the
+/// last block as a whole block: opening refuses a file that is too long.
 const BYTES: [u64; 2] = [10_000, 1_500_008];
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// So many commits with so many edges each.
+    /// The number of commits, and the number of edges of each.
     Commits(u64, u64),
     WriteOut,
     Sync,
@@ -29,7 +29,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// Runs the steps and yields the bytes of all segments.
+/// Runs the steps and returns the bytes of all segments.
 fn written(fs: Arc<dyn Vfs>, segment_bytes: u64, steps: &[Step]) -> Vec<(String, Vec<u8>)> {
     let options = LogOptions { segment_bytes, ..LogOptions::new(STORE) };
     let log = Log::create(fs.clone(), options, LogPosition::START).expect("create log");
@@ -85,7 +85,8 @@ proptest! {
     }
 }
 
-/// What a sync of a few records writes: the block where the log ends, and now and then zeros.
+/// A sync of a few records writes one block, the end of the log. The log writes zeros only once for many
+/// syncs.
 #[test]
 fn zeros_are_written_once_and_then_blocks() {
     let fs = Arc::new(CountingFs::new(SimFs::new().handle()));

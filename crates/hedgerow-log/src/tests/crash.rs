@@ -1,4 +1,4 @@
-//! Crashes at every operation of a store's life, and again during recovery.
+//! Crashes at every operation of a store's lifetime, and again during recovery.
 
 use super::store::Store;
 use super::*;
@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
-/// What a crashed store may hold.
+/// The bounds of a crashed store: it must contain acknowledged commits, and may contain attempted ones.
 #[derive(Clone, Copy, Debug)]
 struct Promise {
     acknowledged: u64,
     attempted: u64,
 }
 
-/// A moment of a life: a copy of the disk, and what was promised by then.
+/// A moment of a lifetime: a copy of the disk, and the promise at that moment.
 struct Moment {
     disk: SimFs,
     promise: Promise,
@@ -29,7 +29,8 @@ struct Tally {
     second_lives: u64,
 }
 
-/// Runs `life` and takes disks as crashes leave them at every phase of every operation, in every damage mode.
+/// Runs `life`. At every phase of every operation, copies the disk as a crash leaves it, with each kind of
+/// damage.
 fn crashes_of(fs: &SimFs, seed: u64, life: impl FnOnce(&dyn Fn(u64, u64))) -> Vec<Moment> {
     let acknowledged = Arc::new(AtomicU64::new(0));
     let attempted = Arc::new(AtomicU64::new(0));
@@ -53,7 +54,8 @@ fn crashes_of(fs: &SimFs, seed: u64, life: impl FnOnce(&dyn Fn(u64, u64))) -> Ve
     moments.into_iter().map(|(_, m)| m).collect()
 }
 
-/// A life with groups of commits, rotations, checkpoints and, at the end, perhaps a closing seal.
+/// Runs a store with groups of commits, rotations and checkpoints, and for half of the seeds with a closing
+/// seal.
 fn life(fs: &SimFs, seed: u64, groups: u64, report: &dyn Fn(u64, u64)) {
     let mut rng = SplitMix64::new(seed);
     let mut store = Store::create(fs).expect("create");
@@ -80,7 +82,7 @@ fn life(fs: &SimFs, seed: u64, groups: u64, report: &dyn Fn(u64, u64)) {
     }
 }
 
-/// Opens what a crash left and checks the promise.
+/// Opens the disk that a crash left and checks the promise.
 fn verify(moment: &Moment) -> Result<Option<super::store::Opened>, String> {
     let Moment { disk, promise, what } = moment;
     let opened = Store::open(disk).map_err(|e| format!("{what}: {e}"))?;
@@ -95,8 +97,8 @@ fn verify(moment: &Moment) -> Result<Option<super::store::Opened>, String> {
     Ok(opened)
 }
 
-/// Opens a crashed disk while crashing at every operation of the recovery; each result is opened again, used,
-/// and opened once more.
+/// Opens a crashed disk, and crashes at operations of the recovery. Opens each result again, uses it, and
+/// opens it once more.
 fn verify_lives(moment: &Moment, seed: u64, tally: &mut Tally) -> Result<(), String> {
     tally.states += 1;
     let again = crashes_of(&moment.disk, seed, |_| {});
@@ -114,12 +116,14 @@ fn verify_lives(moment: &Moment, seed: u64, tally: &mut Tally) -> Result<(), Str
     }
     for mut crashed in second.into_iter().filter(|_| rng.below(12) == 0) {
         tally.second_lives += 1;
-        // What a first recovery accepted need not be kept by the second before it was served.
+        // The second recovery may drop commits that the first one accepted, because the store served none of
+        // them yet.
         crashed.promise = moment.promise;
         crashed.what = format!("{}, then {}", moment.what, crashed.what);
         verify(&crashed)?;
     }
-    // Once served, it is durable: go on, lose all that is not synced, and look again.
+    // Commits are durable once the store has served them. The test appends one, loses all data that is not
+    // synced, and opens the store again.
     let Some(held) = held else { return Ok(()) };
     let opened = Store::open(&moment.disk).map_err(|e| format!("{}, again: {e}", moment.what))?;
     let store = opened.ok_or("no store any more")?.store;

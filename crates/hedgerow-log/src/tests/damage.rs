@@ -3,7 +3,8 @@ use hedgerow_io::FormatError;
 use hedgerow_testkit::Damage;
 use hedgerow_testkit::sim_fs::SplitMix64;
 
-/// Three and a half segments; the timestamps 1 to `n` in each case.
+/// Returns a log of three full segments and a part of a fourth, its last timestamp, and its durable position.
+/// The commits have the timestamps from 1 on.
 pub(super) fn several_segments(close: bool) -> (SimFs, u64, Lsn) {
     let fs = SimFs::new();
     let log = new_log(&fs);
@@ -21,7 +22,7 @@ pub(super) fn copy(fs: &SimFs) -> SimFs {
     fs.crash_clone(Damage::KeepAll, 0)
 }
 
-/// A log of ten commits in one segment, each written but not synced, and where each begins.
+/// Returns a log of ten written but not synced commits in one segment, and the offsets where they begin.
 fn unsynced() -> (SimFs, Vec<u64>) {
     let fs = SimFs::new();
     let log = new_log(&fs);
@@ -78,8 +79,8 @@ fn changed_bytes_of_an_open_log_are_found_or_cut_what_no_witness_knows() {
             damaged.corrupt(&name, offset, 1 << rng.below(8));
             match read(&damaged, &[1], Lsn::ZERO) {
                 Err(_) => found += 1,
-                // Each commit was synced before the next, so only the last one has no witness but the
-                // manifest.
+                // The log synced each commit before the next one. So only the last commit has no witness
+                // except the manifest.
                 Ok((seen, recovered)) => {
                     assert_eq!(name, active);
                     let lost = last - seen.len() as u64;
@@ -105,7 +106,7 @@ fn a_log_torn_anywhere_ends_before_the_tear() {
     for n in DATA_START as usize..=end {
         let mut bytes = full.clone();
         bytes[n..].fill(0);
-        // Zeros at the end of a record are no loss.
+        // A tear that changes only zeros at the end of a record loses no data.
         let whole = starts.iter().filter(|&&s| bytes[..s as usize] == full[..s as usize]).count() - 1;
         let torn = SimFs::new();
         torn.put(&name, &bytes);
@@ -153,7 +154,7 @@ fn a_later_record_that_knows_the_lost_one_as_durable_is_a_witness() {
     fs.corrupt(&segment_name(FileId(1)), lost_at + 8, 0x10);
     let lost = Some(CorruptionKind::DurableRecordLost { durable_lsn: durable.0 });
     assert_eq!(corruption(read(&fs, &[1], Lsn::ZERO)), lost);
-    // Even where the payload of the witness is torn too: its frame is proof enough.
+    // The frame of the witness is sufficient proof, also if its payload is torn.
     let witness_payload = DATA_START + durable.0 + 60;
     fs.corrupt(&segment_name(FileId(1)), witness_payload, 1);
     assert_eq!(corruption(read(&fs, &[1], Lsn::ZERO)), lost);
@@ -164,7 +165,7 @@ fn a_record_of_another_history_breaks_the_chain() {
     let (fs, starts) = unsynced();
     let (other, name) = (SimFs::new(), segment_name(FileId(1)));
     let log = new_log(&other);
-    // The same lengths and positions, but the first commit has another timestamp.
+    // The lengths and positions are the same, but the first commit has another timestamp.
     let mut record = record_of(1);
     log.reserve(&mut record).unwrap().append(&mut record, Timestamp(2));
     for ts in 3..=11 {
@@ -235,7 +236,7 @@ fn a_damaged_seal_does_not_hide_the_segments_behind_it() {
     for offset in sealed - 72..sealed {
         let damaged = copy(&fs);
         damaged.corrupt(&name, offset, 0x40);
-        // As after a crash between the seal and the cut.
+        // The length that a crash between the seal and the cut leaves.
         damaged.truncate(&name, SEGMENT_BYTES);
         assert!(corruption(read(&damaged, &[1], Lsn::ZERO)).is_some(), "byte {offset}");
     }
@@ -255,7 +256,7 @@ fn claimed_lengths_do_not_allocate() {
     let (fs, starts) = unsynced();
     let name = segment_name(FileId(1));
     let mut bytes = fs.files()[&name].clone();
-    // A whole frame that claims the largest payload there can be.
+    // A complete frame that claims the largest possible payload.
     let at = starts[10] as usize;
     let previous = u64::from_le_bytes(bytes[starts[9] as usize + 48..][..8].try_into().unwrap());
     let frame = crate::record::Frame {

@@ -1,5 +1,5 @@
-//! Every operation of a life fails, once or from then on; then the process ends and the store is opened
-//! again.
+//! Every operation of a store's lifetime fails, once or from then on. Then the process ends, and a new one
+//! opens the store.
 
 use super::store::Store;
 use super::*;
@@ -8,7 +8,7 @@ use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
 
 const GROUPS: u64 = 8;
 
-/// A life that goes on as far as errors let it; what was acknowledged and attempted.
+/// Runs a store as far as errors permit. Returns the numbers of acknowledged and of attempted commits.
 fn life(fs: &SimFs) -> (u64, u64) {
     let Ok(mut store) = Store::create(fs) else { return (0, 0) };
     let (mut acked, mut ts) = (0, 0);
@@ -16,7 +16,7 @@ fn life(fs: &SimFs) -> (u64, u64) {
         for _ in 0..4 {
             match store.try_append(ts + 1) {
                 Ok(()) => ts += 1,
-                // Nothing was appended; with the disk full the log stays usable.
+                // The log appended nothing. It remains usable when the disk is full.
                 Err(ReserveError::DiskFull(_)) => continue,
                 Err(_) => return (acked, ts),
             }
@@ -35,8 +35,8 @@ fn life(fs: &SimFs) -> (u64, u64) {
     (acked, ts)
 }
 
-/// Opens in a new process on the same machine, which still sees what the failed syncs lost, and then after a
-/// loss of power: what the new process served must be there.
+/// Opens the store in a new process on the same machine, which still sees data that the failed syncs lost.
+/// Opens it again after a power loss: the commits that the new process served must still exist.
 fn check(fs: &SimFs, (acked, attempted): (u64, u64), what: &str) {
     fs.clear_faults();
     let served = match Store::open(fs).unwrap_or_else(|e| panic!("{what}: {e}")) {
@@ -97,7 +97,7 @@ fn every_operation_of_recovery_may_fail() {
             let fs = crashed.crash_clone(Damage::KeepAll, 0);
             fs.plan_fault(Fault { class, at, site: None, repeat: Repeat::Once, errno: errno::EIO });
             if class == FaultClass::Read && at < 4 {
-                // The test's own reading of the manifest does not handle errors.
+                // The test's own function for reading the manifest does not handle errors.
                 continue;
             }
             let _ = Store::open(&fs);

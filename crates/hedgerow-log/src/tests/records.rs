@@ -153,7 +153,7 @@ fn any_op() -> impl Strategy<Value = Owned> {
         (0..3u16, any::<u32>(), any::<u32>()).prop_map(|(l, s, d)| Owned::Cut(l, s, d)),
         (0..3u16, any::<[u32; 2]>(), 0..3u64, proptest::option::of(-1e300..1e300f64), any_row())
             .prop_map(|(l, e, r, w, row)| Owned::PutItem(l, e, r, w, row)),
-        // An edge without rank is one of the plain operations.
+        // The rank is at least 1, because an edge with rank 0 is a plain operation.
         (0..3u16, any::<[u32; 2]>(), 1..u64::MAX).prop_map(|(l, e, r)| Owned::CutItem(l, e, r)),
         (any_kind(), any::<bool>(), ".{1,60}").prop_map(|(kind, text, name)| Owned::Kind(kind, text, name)),
         (any::<u16>(), any::<bool>(), any::<Option<[u8; 2]>>(), ".{1,60}")
@@ -171,7 +171,8 @@ fn any_type() -> impl Strategy<Value = PropertyType> {
     (1..=6u8).prop_map(|byte| PropertyType::from_byte(byte).unwrap())
 }
 
-/// A row as bytes; never empty, since an edge with neither rank nor row is one of the plain operations.
+/// Returns the bytes of a row. They are never empty, because an edge with neither rank nor row is a plain
+/// operation.
 fn any_row() -> impl Strategy<Value = Vec<u8>> {
     let value = prop_oneof![
         any::<bool>().prop_map(hedgerow_core::Value::Bool),

@@ -1,14 +1,14 @@
-//! Reading on behind damage: every commit is handed over as it was, or told of as lost.
+//! Tests of reading beyond damage: salvage returns every commit unchanged or reports it as lost.
 
 use super::damage::{copy, several_segments};
 use super::*;
 use hedgerow_testkit::sim_fs::SplitMix64;
 
-/// What was found in a log of the commits 1 to `last`.
+/// The findings in a log of the commits 1 to `last`.
 #[derive(Debug, Default)]
 struct Seen {
     commits: Vec<u64>,
-    /// By timestamp, from 1.
+    /// True for each timestamp that a finding names. The first element is timestamp 1.
     told: Vec<bool>,
     damages: u64,
     unknown: bool,

@@ -1,11 +1,11 @@
-//! The smallest store: a log, and a manifest that names its segments. It follows the recipe of the crate's
-//! documentation step by step.
+//! A minimal store: a log, and a manifest that names its segments. It follows the recipe in the documentation
+//! of the crate step by step.
 
 use super::*;
 use hedgerow_io::{Access, Dir};
 
-/// A manifest: its number, the live segments, the durable position, and the timestamp that a checkpoint
-/// covers.
+/// The content of a manifest: its number, the live segments, the durable position, and the last timestamp
+/// that the checkpoint covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Manifest {
     pub(super) number: u64,
@@ -28,7 +28,7 @@ impl Manifest {
         Some(Manifest { number, live, durable, checkpoint })
     }
 
-    /// The newest manifest of a store; none before the first was switched to.
+    /// Returns the newest manifest of a store, or `None` before the first switch.
     pub(super) fn newest(dir: &Dir) -> Option<Manifest> {
         let numbered = |name: &String| name.strip_prefix("manifest-")?.strip_suffix(".man")?.parse().ok();
         let number: u64 = dir.list().expect("list").iter().filter_map(numbered).max()?;
@@ -62,11 +62,11 @@ pub(super) struct Store {
     manifest: Manifest,
 }
 
-/// How a store was left and found.
+/// A store after opening, and the commits that it has.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) store: Store,
-    /// The timestamps of all commits that the store holds, the checkpoint's included.
+    /// The timestamps of all commits of the store, including those that the checkpoint covers.
     pub(super) commits: Vec<u64>,
 }
 
@@ -79,7 +79,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens by the recipe; `None` for a store whose creation was never finished.
+    /// Opens a store by the recipe. Returns `None` if the creation of the store did not finish.
     pub(super) fn open(fs: &SimFs) -> Result<Option<Opened>, RecoverError<Infallible>> {
         let dir = Dir::new(fs.handle());
         let Some(manifest) = Manifest::newest(&dir) else { return Ok(None) };
@@ -117,7 +117,7 @@ impl Store {
         Ok(())
     }
 
-    /// A checkpoint of all commits up to `ts`, which must be durable.
+    /// Makes a checkpoint of all commits up to `ts`, which must be durable.
     pub(super) fn checkpoint(&mut self, ts: u64) -> Result<(), FileError> {
         self.switch(ts)?;
         self.log.remove_segments_through(Timestamp(ts))?;

@@ -236,7 +236,7 @@ fn a_closed_log_says_so() {
     assert_eq!((seen, recovered.tail), (vec![1, 2], Tail::Closed));
 }
 
-/// What a writer took from the buffer is gone when it panics: nobody may sync after it.
+/// A writer that panics loses the data that it took from the buffer, so no later sync may succeed.
 #[test]
 fn a_panic_of_a_writer_stops_the_log_before_others_get_in() {
     let fs = SimFs::new();
@@ -259,7 +259,7 @@ fn a_panic_of_a_writer_stops_the_log_before_others_get_in() {
     });
 }
 
-/// Whoever ends a log while unwinding for another reason does not make it fail.
+/// A sync during the unwinding of an unrelated panic does not make the log fail.
 #[test]
 fn a_log_can_be_synced_while_unwinding() {
     struct Syncs<'a>(&'a crate::Log);
@@ -318,7 +318,7 @@ fn large_buffers_are_written_by_the_next_reservation() {
     for n in 0..50_000 {
         record.push(Op::RemoveVertex { id: VertexId(n) }).unwrap();
     }
-    // Until a segment has room for all that follow.
+    // Appends until a segment has room for all following records.
     let mut all = 1..;
     while segment_files(&fs).into_values().all(|file| file.len() < 8 << 20) {
         let ts = Timestamp(all.next().unwrap());
@@ -348,12 +348,12 @@ fn names_of_segments_are_read_strictly() {
     }
 }
 
-/// The bytes that the buffers of a log were charged to its account.
+/// Returns the bytes of buffers that the log charged to its account.
 fn buffered(log: &Log) -> usize {
     log.account().used_for(Purpose::Log) as usize
 }
 
-/// The writer reports the bytes that wait to be written and the buffers that it keeps. Both are at most the
+/// The log reports the bytes that wait to be written, and the buffers that it keeps. Both are at most the
 /// bytes of one write.
 #[test]
 fn a_log_tells_the_bytes_of_its_buffers() {

@@ -1,4 +1,5 @@
-//! The arena against a model: blocks never overlap, keep their content, and everything is accounted for.
+//! Tests of the arena against a model: blocks never overlap, they keep their content, and all memory is
+//! accounted for.
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Blocks with the byte that each is filled with.
+/// The live blocks, each with the byte that fills it.
 #[derive(Default)]
 struct Model {
     held: Vec<(Counted<u8>, u8)>,
@@ -102,7 +103,7 @@ fn adjacent_blocks_that_are_freed_become_one_block() {
     let blocks: Vec<_> = (0..100).map(|_| arena.copy(&[7u8; 400])).collect();
     let keep = arena.copy(&[1u8; 8]);
     let mapped = arena.stats().mapped;
-    // Every second one first, then the gaps between: in any order they join.
+    // The even blocks are freed first, then the odd blocks between them. The free ranges join in any order.
     let (odd, even): (Vec<_>, Vec<_>) = blocks.into_iter().enumerate().partition(|(i, _)| i % 2 == 1);
     drop(even);
     arena.check();
@@ -125,7 +126,7 @@ fn empty_regions_go_back_except_one() {
     assert_eq!(arena.stats(), ArenaStats::default());
 }
 
-/// What is left of a few blocks in all regions is little more than these blocks, and it can be used again.
+/// A few remaining blocks in all regions keep little more memory than their own, and the rest can be reused.
 #[test]
 #[cfg(all(target_os = "linux", not(miri)))]
 fn blocks_keep_little_more_than_themselves_of_their_regions() {
@@ -146,7 +147,7 @@ fn blocks_keep_little_more_than_themselves_of_their_regions() {
     let least = arena.stats();
     assert!(least.touched < blocks.len() * 3 * mapping::PAGE, "{least:?}");
     assert_eq!(arena.account().used() as usize, least.touched);
-    // What is allocated takes the pages that it needs, and no more.
+    // An allocation touches only the memory pages that it needs.
     let new = arena.copy(&[7u32; 5_000]);
     let taken = arena.stats().touched - least.touched;
     assert!(taken <= new.bytes() + 2 * mapping::PAGE, "{taken}");
@@ -166,7 +167,7 @@ fn blocks_keep_little_more_than_themselves_of_their_regions() {
 fn an_evacuation_lays_blocks_out_in_order_and_returns_the_old_regions() {
     let arena = Arena::new();
     let mut blocks: Vec<_> = (0..3_000).map(|i| arena.copy(&vec![i as u32; 100 + (i * 37) % 900])).collect();
-    // Holes everywhere.
+    // Every third block is freed, which leaves holes everywhere.
     for i in (0..3_000).step_by(3) {
         blocks[i] = Counted::default();
     }
@@ -178,14 +179,14 @@ fn an_evacuation_lays_blocks_out_in_order_and_returns_the_old_regions() {
     drop(guard);
     arena.check();
     let after = arena.stats();
-    // A rest that is too small for a block stays with the one before it.
+    // A remainder that is too small for a block belongs to the block before it.
     assert_eq!(after.blocks, before.blocks);
     assert!(after.allocated.abs_diff(before.allocated) < 32 * before.blocks / 10);
-    // No gaps, but for the rest of the newest region, which is rounded up to a huge page.
+    // No gaps, except for the rest of the newest region, which is rounded up to a huge page.
     assert!(after.free() < after.allocated / 50 + mapping::HUGE, "{after:?}");
     let starts: Vec<_> = blocks.iter().filter(|b| !b.is_empty()).map(|b| b.as_ptr() as usize).collect();
     let steps = starts.windows(2).filter(|w| w[1] > w[0] && w[1] - w[0] < 8_192).count();
-    // The end of a region takes what is too large for it last.
+    // A block that does not fit at the end of a region begins in the next region.
     assert!(steps * 100 >= starts.len() * 99, "{steps} of {} in order", starts.len());
 }
 
@@ -242,12 +243,12 @@ fn a_region_occupies_memory_only_as_far_as_it_is_open() {
     let first = arena.copy(&[1u8; 100]);
     let small = arena.stats();
     assert_eq!((small.mapped, small.touched), (64 << 10, 4 << 10));
-    // Up to regions that are large enough for huge pages: these are opened bit by bit as well.
+    // Enough blocks for regions of the size of huge pages, which the arena also opens step by step.
     let mut kept: Vec<_> = (0..4_000).map(|i| arena.copy(&vec![i as u8; 4_000])).collect();
     let full = arena.stats();
     arena.check();
     assert!(full.mapped >= 16_000_000 && full.free() < full.touched / 50 + (64 << 10), "{full:?}");
-    // What was opened is used again before more is.
+    // The arena reuses opened memory before it opens more.
     kept.truncate(2_000);
     kept.extend((0..2_000).map(|i| arena.copy(&vec![i as u8; 4_000])));
     assert_eq!(arena.stats(), full);
@@ -255,9 +256,9 @@ fn a_region_occupies_memory_only_as_far_as_it_is_open() {
     drop((first, kept));
 }
 
-/// Blocks as the lists of a skewed graph of which a fifth is removed and inserted again, over and over: each
-/// shrinks and grows back in some steps, in changing order, and the old one goes a little after the new one
-/// was made.
+/// The blocks are like the lists of a skewed graph, of which a fifth is removed and inserted again
+/// repeatedly. Each block shrinks and grows back in some steps, in changing order. The old block is freed
+/// shortly after the new one is allocated.
 #[test]
 fn shrinking_and_growing_all_blocks_over_and_over_leaves_few_gaps() {
     let arena = Arena::new();
@@ -267,7 +268,7 @@ fn shrinking_and_growing_all_blocks_over_and_over_leaves_few_gaps() {
     let mut replace_all = |share: usize, seed: usize| {
         for i in 0..sizes.len() {
             let at = (i * 1_609 + seed * 577) % sizes.len();
-            // The sizes of a step differ, so that no block is replaced by one that fits exactly.
+            // The sizes of a step differ, so that no block is replaced by a block of exactly its size.
             let size = sizes[at] * (share * 16 + (at * 7 + seed * 5) % 16) / 1_600;
             retire_list.push_back(std::mem::replace(&mut blocks[at], arena.copy(&vec![1; size])));
             retire_list.drain(..retire_list.len().saturating_sub(16));

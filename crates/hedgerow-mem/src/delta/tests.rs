@@ -65,7 +65,7 @@ fn the_note_knows_every_entry_and_few_others() {
             push(&delta, edge(i).0, EdgeOp::Insert, edge(i).1, Timestamp(1 + i as u64), 1.0);
             assert!((0..=i).all(|i| delta.may_mention(edge(i).0, edge(i).1)), "{capacity}, {i}");
         }
-        // About an eighth when the log is full.
+        // About an eighth of the other edges pass when the log is full.
         assert!(others(&delta) < 9000 / 5, "{} of 9000, capacity {capacity}", others(&delta));
     }
     let none = Delta::new(Timestamp(0), 0, false, &Arena::default());
@@ -80,8 +80,8 @@ fn offsets_that_do_not_fit_are_refused() {
     assert!(!delta.accepts(5, Timestamp(6)));
 }
 
-/// Whether entries have places for the words of a property or not: each has the properties and the rank that
-/// it came with.
+/// Each entry has its own properties and rank, whether or not the delta has places for the words of a
+/// property.
 #[test]
 fn an_entry_has_what_it_came_with_in_a_place_of_its_own_or_outside() {
     let (amount, other) = ((PropertyId(3), PropertyType::I64), (PropertyId(4), PropertyType::I64));

@@ -1,4 +1,4 @@
-//! How much room a merge gives to the new delta.
+//! Tests of the capacity that a merge gives to the new delta.
 
 use hedgerow_core::{LocalVertex, VertexId};
 
@@ -7,7 +7,7 @@ use crate::op::{EdgeOp, LocalOp};
 
 const PUBLISHED: Timestamp = Timestamp(1_000_000);
 
-/// The version that a merge makes of the main part of `head` and `ops`.
+/// Returns the version that merging `ops` into the main part of `head` makes.
 fn merged(head: Version, ops: &[(EdgeOp, u32)]) -> Version {
     let arena = Arena::default();
     let delta = Delta::new(head.begin, ops.len(), false, &arena);
@@ -28,8 +28,8 @@ fn a_delta_has_room_by_the_edges_that_are_left() {
     let insert: Vec<_> = (0..800).map(|edge| (EdgeOp::Insert, edge)).collect();
     let full = merged(empty(), &insert);
     assert_eq!((full.main.neighbors.len(), full.delta.capacity()), (800, 100));
-    // Of fewer than 576 edges three roots are more than an eighth. Removed edges make no room, and neither do
-    // operations that leave the number as it is.
+    // With fewer than 576 edges, three square roots are more than an eighth. Removed edges do not enlarge the
+    // delta. Operations that do not change the number of edges do not enlarge it either.
     let remove: Vec<_> = (0..400).map(|edge| (EdgeOp::Remove, edge)).collect();
     let half = merged(full, &remove);
     assert_eq!((half.main.neighbors.len(), half.delta.capacity()), (400, 60));

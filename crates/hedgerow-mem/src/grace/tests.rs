@@ -1,4 +1,4 @@
-//! Links, walks and retire lists: nothing is freed under a walk, and everything after it.
+//! Tests of links, walks and retire lists: no version is freed during a walk, and all are freed after it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -18,7 +18,7 @@ fn version(begin: u64) -> Version {
     Version::new(Timestamp(begin), main, Delta::new(Timestamp(begin), 0, false, &arena), 0)
 }
 
-/// A chain of two versions, of which the older is watched.
+/// Makes a chain of two versions and returns a weak reference to the older one.
 fn two(link: &Link) -> Weak<Version> {
     let old = Arc::downgrade(&link.push(version(1)));
     link.push(version(2));
@@ -44,7 +44,7 @@ fn without_walks_a_drain_frees_all() {
         retire_list.stats().bytes > retire_list.stats().block_bytes && retire_list.stats().block_bytes > 0
     );
     assert!(old.upgrade().is_some(), "waits in the retire_list");
-    // Walks of other tests may be going on.
+    // Walks of other tests may be in progress.
     while retire_list.stats().versions > 0 {
         retire_list.drain();
     }
@@ -52,8 +52,8 @@ fn without_walks_a_drain_frees_all() {
     assert_eq!(link.get().map(|version| version.begin), Some(Timestamp(2)));
 }
 
-/// A chain that is not in memory is neither empty nor a version; what is linked before it is found, and
-/// nothing behind it.
+/// A chain that is not in memory is neither empty nor a version. A walk finds the versions that are linked
+/// before it, and none of its own.
 #[test]
 fn a_chain_that_is_not_in_memory_says_so() {
     let (link, retire_list) = (Link::default(), RetireList::default());
@@ -70,13 +70,13 @@ fn a_chain_that_is_not_in_memory_says_so() {
     }
     assert!(old.upgrade().is_none(), "the versions are freed");
 
-    // What is newer stands before it.
+    // Newer versions are linked before the mark.
     link.push(version(3));
     link.push(version(4));
     let begun_by = |t: u64| link.find(|version| version.begin <= Timestamp(t)).map(|v| v.map(|v| v.begin.0));
     assert_eq!([5, 3].map(begun_by), [Ok(Some(4)), Ok(Some(3))]);
     assert_eq!(begun_by(2), Err(NotInMemory), "older ones are not in memory");
-    // Unlinking the oldest version keeps that.
+    // Unlinking the oldest version in memory keeps the mark.
     unlink(&link, &retire_list);
     assert_eq!([4, 3].map(begun_by), [Ok(Some(4)), Err(NotInMemory)]);
 }
@@ -95,7 +95,7 @@ fn a_walk_keeps_what_it_stands_on() {
         });
     });
     assert_eq!((standing.begin, retire_list.stats().versions), (Timestamp(1), 1));
-    // A walk inside it, or one that begins now, changes nothing.
+    // A walk within this walk, or a new walk, changes nothing.
     drop(ReadGuard::begin());
     retire_list.drain();
     assert!(old.upgrade().is_some());
@@ -110,8 +110,8 @@ fn a_walk_keeps_what_it_stands_on() {
 fn a_batch_is_freed_when_it_is_full() {
     let (link, retire_list) = (Link::default(), RetireList::default());
     link.push(version(0));
-    // What waits counts where no walk of another test was going on for some batches: such a walk keeps them,
-    // and for long if it loses its processor.
+    // The number of waiting versions counts only after some batches without a walk of another test. Such a
+    // walk keeps the versions, and for a long time if its thread loses the processor.
     let (mut most, mut looks, mut quiet) = (0, 0, 0);
     let mut begin = 0;
     while looks < 5_000 {
@@ -124,7 +124,7 @@ fn a_batch_is_freed_when_it_is_full() {
             (most, looks) = (most.max(retire_list.stats().versions), looks + 1);
         }
     }
-    // Each of four parts frees what it has when that is 128.
+    // Each of the four parts frees its versions when it has 128 of them.
     assert!(most <= 1_024, "{most} versions waited");
     while retire_list.stats().versions > 0 {
         retire_list.drain();
@@ -155,11 +155,11 @@ fn a_thread_that_ends_gives_its_slot_back() {
     (0..64).for_each(|_| std::thread::spawn(|| drop(ReadGuard::begin())).join().unwrap());
     let before = slots();
     (0..256).for_each(|_| std::thread::spawn(|| drop(ReadGuard::begin())).join().unwrap());
-    // Threads of other tests come and go as well.
+    // Threads of other tests begin and end at the same time.
     assert!(slots() < before + 128, "{} slots, {before} before", slots());
 }
 
-/// Walks while the thread-locals of its thread are being destroyed.
+/// A value that walks in its destructor, during the destruction of the thread-locals of its thread.
 struct WalksAtTheEnd(Arc<AtomicU64>);
 
 impl Drop for WalksAtTheEnd {
@@ -177,7 +177,7 @@ fn a_walk_in_the_destructor_of_a_thread_local_works() {
     for _ in 0..256 {
         let walked = walked.clone();
         std::thread::spawn(move || {
-            // Registered before the walk's own, hence destroyed after it.
+            // This thread-local is registered before that of the walk, so it is destroyed after it.
             LATE.with(|late| *late.borrow_mut() = Some(WalksAtTheEnd(walked)));
             drop(ReadGuard::begin());
         })
@@ -223,7 +223,7 @@ fn the_barrier_takes_place() {
     assert!(barrier::heavy());
 }
 
-/// The one thread of a forked child does not wait for walks of threads that are not there.
+/// The only thread of a forked child does not wait for walks of threads that the child does not have.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_forked_child_waits_for_nobody() {
@@ -240,17 +240,17 @@ fn a_forked_child_waits_for_nobody() {
             std::thread::yield_now();
         }
         assert!(super::read_guard::ongoing().iter().any(|walk| !walk.has_ended()));
-        // SAFETY: the child looks at atomics, takes no lock but that of the allocator, which is sound after a
-        // fork, and leaves without running anything of the parent's.
+        // SAFETY: the child reads atomics and takes no lock except the lock of the allocator, which is sound
+        // after a fork. It exits without running other code of the parent.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let left = super::read_guard::ongoing().len();
-            // SAFETY: as above.
+            // SAFETY: ends the child; the conditions above hold.
             unsafe { libc::_exit(i32::try_from(left).unwrap_or(i32::MAX).min(100)) };
         }
         assert!(child > 0, "forking failed");
         let mut status = 0;
-        // SAFETY: waits for the own child, and writes to a local variable.
+        // SAFETY: waits for the child of this process, and writes to a local variable.
         let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
         end.store(true, Ordering::SeqCst);
         assert_eq!(waited, child);

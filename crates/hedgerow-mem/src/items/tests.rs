@@ -9,11 +9,11 @@ use crate::{Arena, Attributes, EdgeOp, Horizon, Main, Memory, Ops, PatchSizes, P
 
 const UNKNOWN: InterpolationHint = InterpolationHint::UNKNOWN;
 
-/// An edge of the test: local source, destination, rank.
+/// The local source, the destination and the rank of an edge.
 type Key = (u8, u32, u64);
 type Content = BTreeMap<Key, Option<Row>>;
 
-/// Everything is published, and the snapshots at `held` are open.
+/// A horizon with open snapshots at `held`. All commits up to `published` are published.
 struct Readers {
     published: Timestamp,
     held: Vec<Timestamp>,
@@ -49,7 +49,7 @@ fn row(n: u8) -> Option<Row> {
     )
 }
 
-/// So many steps on edges to so many destinations.
+/// Generates a number of steps, in the range `count`, on edges to `dsts` destinations.
 fn steps(dsts: u32, ranked: bool, count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> {
     let rank =
         if ranked { prop_oneof![Just(0u64), 0u64..3, Just(u64::MAX)].boxed() } else { Just(0).boxed() };
@@ -118,7 +118,7 @@ proptest! {
     }
 }
 
-/// Takes the steps on a subgraph and on a map. Returns how many of the versions had a patch.
+/// Takes the steps on a subgraph and on a map. Returns the number of versions with a patch.
 fn agree(steps: Vec<Step>) -> Result<usize, TestCaseError> {
     let subgraph = Subgraph::new(Memory::new(Arena::new().with_patch_sizes(PatchSizes::SMALL)));
     let (mut now, mut held) = (Content::new(), Vec::<(Timestamp, Content)>::new());

@@ -161,7 +161,7 @@ mod tests {
         let bucket = Bucket::default();
         for slot in 0..SLOTS {
             assert_eq!(bucket.alike(0).count(), SLOTS - slot);
-            // Neighbours that differ in the lowest bit, and one in the highest.
+            // Two tags that differ in the lowest bit, and two that differ in the highest bit.
             let tag = [1, 0x80, 0x81, 0xff][slot % 4];
             assert!(bucket.take(tag, VertexId(slot as u32)));
         }

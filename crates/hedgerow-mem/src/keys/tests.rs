@@ -1,4 +1,4 @@
-//! The table of keys against lists of bindings, and what it takes.
+//! Tests of the key table against lists of bindings, and of its size.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A step of one writer: a key, by its place among few.
+/// A step of the only writer. A key is named by its position among a few keys.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Binds the key to the least id that is free, or ends its binding.
+    /// Binds the key to the least free id, or ends its binding.
     Toggle(usize),
-    /// From now on no reader sees what ended before this share of the time passed so far.
+    /// Forgets bindings that ended before this share of the elapsed time, in percent. No reader sees them any
+    /// more.
     Forget(u8),
 }
 
@@ -21,26 +22,26 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..160)
 }
 
-/// What one key was bound to: id, since when, until when.
+/// The bindings of one key. Each has an id, a begin timestamp and an end timestamp.
 type Spans = Vec<(VertexId, Timestamp, Timestamp)>;
 
-/// All that was ever bound, by key; ids of forgotten bindings are free again.
+/// All bindings by key. The ids of forgotten bindings are free again.
 struct Model {
     names: Vec<VertexKey>,
     table: KeyTable,
     spans: BTreeMap<usize, Spans>,
     free: Vec<VertexId>,
     next: u32,
-    /// Between ids that are bound one after another.
+    /// The distance between two ids that are bound one after another.
     apart: u32,
     now: u64,
     oldest: Timestamp,
-    /// Timestamps of the table are those of the model, shifted so far.
+    /// The number of bits. The table's timestamps are the model's timestamps, shifted left by it.
     shift: u32,
 }
 
-/// How far apart ids are, and how far timestamps are shifted: rows of one line and of many, whose timestamps
-/// have the same high bits or not.
+/// Generates the distance of ids and the shift of timestamps. So rows are in one cache line or in many, and
+/// the high bits of their timestamps are equal or not.
 fn spread() -> impl Strategy<Value = (u32, u32)> {
     (prop_oneof![Just(1u32), Just(300)], prop_oneof![Just(0u32), Just(27), Just(31), Just(50)])
 }
@@ -55,7 +56,7 @@ impl Model {
         Model { names, table, spans, free, next: 0, apart, now: 0, oldest, shift }
     }
 
-    /// A timestamp of the model as one of the table.
+    /// Converts a timestamp of the model into a timestamp of the table.
     fn far(&self, t: Timestamp) -> Timestamp {
         if t == Timestamp::INFINITY { t } else { Timestamp(t.0 << self.shift) }
     }
@@ -92,7 +93,7 @@ impl Model {
         }
     }
 
-    /// What the columns say of an id.
+    /// Returns the key of an id by the functions that read columns.
     fn key_at(&self, id: VertexId, t: Timestamp) -> Result<VertexKey, VertexId> {
         let t = self.far(t);
         if self.names.iter().any(|name| name.kind() != KindId::DEFAULT) {
@@ -165,7 +166,7 @@ proptest! {
         model.check();
     }
 
-    /// Equal keys of three kinds, of both types: ids go from one to another.
+    /// Equal keys of three kinds and of both types: ids go from one key to another.
     #[test]
     fn keys_of_kinds_name_at_each_moment_what_they_were_bound_to(steps in steps(), spread in spread()) {
         let texts = ["", "0", "\0\0"].map(|s| VertexKey::Str(s.into()));
@@ -197,8 +198,8 @@ proptest! {
     }
 }
 
-/// Nearly every key that is bound is guessed right, and the caller hears early of it: an entry with the same
-/// tag on the way to that of the key is the exception.
+/// The guess is right for nearly every bound key, and the caller gets the id early. The exception is another
+/// entry with the same tag before the entry of the key.
 #[test]
 fn nearly_every_key_that_is_bound_is_guessed_right() {
     let table = filled(20_000, false, |n| VertexKey::U64(shuffled(n)));
@@ -224,7 +225,7 @@ fn shuffled(n: u64) -> u64 {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// A table with the keys of `0..count`, which are bound one after another.
+/// Returns a table with the keys of `0..count`, which are bound one after another.
 fn filled(count: u32, is_text: bool, key: impl Fn(u64) -> VertexKey) -> KeyTable {
     let table = KeyTable::new(is_text);
     for n in 0..count {
@@ -242,7 +243,7 @@ fn many_keys_are_found_and_absent_ones_are_not() {
         assert_eq!(table.at(key(n).as_ref(), Timestamp(1)), Some(VertexId(n as u32)));
         assert_eq!(table.at(key(n + 200_000).as_ref(), Timestamp(1)), None);
     }
-    // Every second one goes; the others stay where they are found.
+    // Every second key is removed. The other keys remain at their places.
     for n in (0..200_000).step_by(2) {
         table.unbind(VertexId(n), Timestamp(2));
         table.forget(VertexId(n));
@@ -254,7 +255,7 @@ fn many_keys_are_found_and_absent_ones_are_not() {
     }
 }
 
-/// What the page on vertices promises, with any number of keys: the index never takes more than that much.
+/// The table never takes more bytes for a key than the page on vertices promises, with any number of keys.
 #[test]
 fn a_key_takes_few_bytes() {
     for count in [200_000, 270_000, 360_000] {
@@ -267,9 +268,7 @@ fn a_key_takes_few_bytes() {
     }
 }
 
-/// The words of texts that went are used again.
-/// Where there is room for them, keys come without a larger table, and those from before are found all the
-/// same.
+/// With enough room reserved, keys are bound without a larger table, and earlier keys are still found.
 #[test]
 fn room_is_made_for_keys_that_are_about_to_come() {
     let table = filled(1_000, false, VertexKey::U64);
@@ -287,6 +286,7 @@ fn room_is_made_for_keys_that_are_about_to_come() {
     }
 }
 
+/// The table reuses the words of removed texts.
 #[test]
 fn texts_that_come_and_go_take_no_more() {
     let table = KeyTable::new(true);
@@ -304,7 +304,7 @@ fn texts_that_come_and_go_take_no_more() {
     assert!(table.is_empty());
 }
 
-/// Readers find all that is there while tables are replaced under them.
+/// Readers find all bound keys while larger tables replace the tables that they read.
 #[test]
 fn readers_find_keys_while_tables_grow() {
     let table = KeyTable::new(false);
@@ -333,7 +333,7 @@ fn readers_find_keys_while_tables_grow() {
     });
 }
 
-/// Replay notes ids as free that the log then gives to other keys.
+/// Replay may mark ids as free that the log later gives to other keys.
 #[test]
 fn what_is_bound_is_not_forgotten() {
     let table = KeyTable::new(false);
@@ -346,7 +346,7 @@ fn what_is_bound_is_not_forgotten() {
     assert_eq!((table.at(VertexKeyRef::U64(9), Timestamp(3)), table.len()), (None, 1));
 }
 
-/// In the pages of ids that grow, in others, and in those of which no id has a kind.
+/// The subgraphs are in pages with kinds, in other pages, and in a page without an id of another kind.
 #[test]
 fn the_kinds_of_a_subgraph_are_those_of_its_vertices() {
     let table = KeyTable::new(false);

@@ -1,4 +1,4 @@
-//! Merging against the plainest model: a map from edges to weights.
+//! Tests of merging against a simple model: a map from edges to weights.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ impl Entries for Vec<Entry> {
 
 type Model = (u64, BTreeMap<(u8, u32), f64>);
 
-/// Turns wishes into effective operations and applies them to the model.
+/// Converts wishes into effective operations and applies them to the model.
 fn entries(model: &mut Model, wishes: &[(u8, u32, u8, u8)], weighted: bool) -> Vec<Entry> {
     let mut entries = Vec::new();
     for (i, &(local, dst, kind, weight)) in wishes.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Patched versions against a map: whatever is folded when, every way of reading gives the same lists.
+//! Tests of patched versions against a map: all ways of reading return the same lists, whatever is folded
+//! when.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::{Arena, PatchSizes, Version};
 
 use super::*;
 
-/// Everything is published at once, and nobody reads.
+/// A horizon without readers. All commits are published at once.
 struct NobodyReads(Timestamp);
 
 impl Horizon for NobodyReads {
@@ -29,7 +30,7 @@ impl Horizon for NobodyReads {
 
 type Model = BTreeMap<(u8, u32), f64>;
 
-/// Neighbours and weights from stretches, ascending.
+/// Returns neighbors and weights from stretches, in ascending order.
 fn in_order(stretches: impl FnOnce(&mut dyn FnMut(&[VertexId], &[f64]))) -> Vec<(VertexId, f64)> {
     let mut found = Vec::new();
     stretches(&mut |run, weights| {
@@ -134,7 +135,7 @@ fn folding_into_a_patch_replaces_no_main_part() {
     latched.apply(Direction::Out, Ops::plain(&many), Timestamp(1), false, &horizon, |_| ());
     drop(latched);
     let mut latched = subgraph.latch();
-    // More than a delta holds, fewer than the patch of such a main part.
+    // More entries than a delta has room for, but fewer than a patch of this main part has room for.
     for i in 8192..8492u64 {
         if i % 2 == 0 {
             latched.make_room(Direction::Out, 1, false, &horizon, |_| ());

@@ -12,7 +12,7 @@ use crate::{Arena, EdgeOp, Memory, PatchSizes, SubgraphTable};
 
 type Edges = BTreeMap<(u32, u32), f64>;
 
-/// A table beside a model of it, and the model's state after each commit.
+/// A table, and the state of a model after each commit.
 struct World {
     table: SubgraphTable,
     weighted: bool,
@@ -35,7 +35,7 @@ impl World {
         Timestamp(self.states.len() as u64 - 1)
     }
 
-    /// Toggles or reweighs the edge, in a commit of its own.
+    /// Inserts, reweighs or removes the edge in a commit. If it cannot remove it, marks the subgraph.
     fn commit(&mut self, src: u32, dst: u32, remove: bool) {
         let (mut edges, mut marks) = self.states[self.states.len() - 1].clone();
         let ts = Timestamp(self.states.len() as u64);
@@ -51,7 +51,7 @@ impl World {
         match op {
             EdgeOp::Remove => _ = edges.remove(&(src, dst)),
             EdgeOp::Vertex => {
-                // Vertex 64 * k stands for the mark of subgraph k.
+                // Vertex 64 * k represents the mark of subgraph k.
                 local_op = LocalOp { local: LocalVertex(0), op, dst: VertexId(1), weight: 0.0 };
                 marks.insert(src >> 6);
             }
@@ -63,7 +63,7 @@ impl World {
         self.states.push((edges, marks));
     }
 
-    /// Inserts new edges of the vertices of one subgraph, in one commit.
+    /// Inserts new edges of the vertices of one subgraph in one commit.
     fn commit_all(&mut self, new: &[(u32, u32)]) {
         let (mut edges, marks) = self.states[self.states.len() - 1].clone();
         let ts = Timestamp(self.states.len() as u64);
@@ -73,7 +73,7 @@ impl World {
         self.states.push((edges, marks));
     }
 
-    /// Inserts new edges of the vertices of one subgraph, in one turn.
+    /// Inserts new edges of the vertices of one subgraph under one latch, at `ts`. Does not change the model.
     fn apply(&mut self, new: &[(u32, u32)], ts: Timestamp) {
         let weight = ts.0 as f64;
         let op = |&(src, dst): &(u32, u32)| LocalOp {
@@ -132,12 +132,12 @@ impl World {
 enum Step {
     Commit(u32, u32, bool),
     Settle(u32),
-    /// Make the next view, at this share of all timestamps, and keep the one before or not.
+    /// Makes the next view at this share of all timestamps, and keeps the view before it or not.
     View(f64, bool),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // Few sources, so that deltas fill up and merge; on both sides of a chunk's end.
+    // Few sources, so that deltas fill up and merge. The sources are on both sides of a chunk's end.
     let source = prop_oneof![0..3u32, 62..66u32, 4094..4098u32, Just(8999u32)];
     let step = prop_oneof![
         12 => (source, 0..12u32, any::<bool>()).prop_map(|(s, d, r)| Step::Commit(s, d, r)),
@@ -198,7 +198,7 @@ fn a_refresh_reads_what_changed_and_shares_the_rest() {
     assert_eq!(shared, [false, false, true]);
     assert_eq!((first.directed_edges(), second.directed_edges()), (9000, 9004));
 
-    // In place where nobody else looks.
+    // A refresh changes the chunks in place if no other view shares them.
     let before: Vec<*const Chunk> = second.out.chunks.iter().map(Arc::as_ptr).collect();
     drop(first);
     world.commit(7, 9, false);
@@ -206,7 +206,7 @@ fn a_refresh_reads_what_changed_and_shares_the_rest() {
     assert_eq!(read, 1);
     assert!(third.out.chunks.iter().map(Arc::as_ptr).eq(before));
 
-    // Settling changes no content, and is picked up all the same.
+    // Settling changes no content, but a refresh reads the subgraph again.
     world.settle(0);
     let (_, read) = world.refresh(Some(Arc::new(third)), world.now());
     assert_eq!(read, 1);
@@ -214,12 +214,13 @@ fn a_refresh_reads_what_changed_and_shares_the_rest() {
 
 #[test]
 fn corrections_are_right_however_many_there_are() {
-    // So many that no delta is a share of them that a view would copy lists for, and none becomes a patch.
+    // The main part is so large that a delta is never a share at which a view copies lists, nor becomes a
+    // patch.
     let mut world = World::with_patches(false, PatchSizes { from: usize::MAX, ..PatchSizes::default() });
     world.commit_all(&(0..40_000).map(|i| (64 + i * 7 % 64, i * 3)).collect::<Vec<_>>());
     world.settle(1);
     let mut last = None;
-    // A delta of 200 entries: kept in place or not, sorted in each way.
+    // A delta of 200 entries. The corrections are stored in place or not, and sorted in different ways.
     for i in 0..160 {
         world.commit(64 + i * 29 % 64, 5000 + i * 11 % 97, i % 3 == 0);
         if i % 4 == 1 {
@@ -244,7 +245,7 @@ fn a_delta_that_is_a_large_share_is_copied_once_and_what_comes_after_it_corrects
         let mut last: Option<Arc<View>> = None;
         let mut copies = BTreeSet::new();
         for i in 0..38 {
-            // A vertex begins to exist before the copy; edges come and go after it.
+            // A vertex begins to exist before the copy. Edges are inserted and removed after it.
             world.commit(64 + i * 29 % 64, 5000 + i * 11 % 31, i == 0 || i % 5 == 4);
             let (view, _) = world.refresh(last.take(), world.now());
             world.check(&view, world.now());
@@ -253,7 +254,7 @@ fn a_delta_that_is_a_large_share_is_copied_once_and_what_comes_after_it_corrects
                 let whole = view.block(SubgraphId(1), Direction::Out).whole().is_some();
                 assert!(whole || i > 21, "a copy has no corrections until something comes after it");
             }
-            // Older than the copy, and back.
+            // A view older than the copy, and a newer one again.
             if i % 16 == 15 {
                 let (older, _) = world.refresh(Some(Arc::new(view.clone())), Timestamp(world.now().0 - 20));
                 world.check(&older, Timestamp(world.now().0 - 20));
@@ -277,13 +278,13 @@ fn a_patch_is_copied_with_the_lists_it_corrects() {
         }
         world.settle(1);
         let (mut last, mut copies): (Option<Arc<View>>, _) = (None, BTreeSet::new());
-        // Edges of main part and patch go, get other weights, and come again, for longer than a delta lasts.
+        // Edges of main part and patch are removed, reweighed and inserted again, over several deltas.
         for i in 0..300 {
             let of_main = (64 + i * 7 % 64, i * 3);
             let (src, dst) = if i % 2 == 0 { of_main } else { (64 + i % 40 * 29 % 64, 5000 + i % 40) };
             world.commit(src, dst, i % 3 == 0 && (i % 2 == 0 || i >= 40));
             if i == 150 {
-                // The edge is not there, so `commit` logs a vertex in its place.
+                // The edge does not exist, so `commit` logs a vertex instead.
                 world.commit(64, 9999, true);
             }
             let (view, _) = world.refresh(last.take(), world.now());
@@ -313,8 +314,8 @@ fn few_removals_are_copied_where_as_many_insertions_are_not() {
 #[test]
 fn a_copy_is_of_one_version_though_the_next_one_begins_at_the_same_timestamp() {
     let mut world = World::new(false);
-    // Two turns of one commit: the first does not fit the delta and makes a version, the second is in its
-    // delta.
+    // Two turns of one commit. The first does not fit the delta and makes a version; the second goes into the
+    // delta of that version.
     let ts = Timestamp(1);
     for part in [&[(64, 1), (64, 2), (65, 1), (66, 1), (67, 1), (68, 1), (69, 1), (70, 1)][..], &[(71, 1)]] {
         world.apply(part, ts);
@@ -339,7 +340,7 @@ fn a_copy_of_edges_without_ranks_is_left_once_one_has_a_rank() {
     }
     let (view, _) = world.refresh(None, world.now());
     assert!(view.out.chunks[0].copy(1).is_some());
-    // A second edge between two vertices, and another one.
+    // A second edge between two vertices, and an edge to another vertex.
     let op = |dst| LocalOp { local: LocalVertex(0), op: EdgeOp::Insert, dst: VertexId(dst), weight: 1.0 };
     let (ops, ranked) = ([op(3), op(30)], [Attributes { rank: 7, row: RowRef::Empty }; 2]);
     let ts = Timestamp(world.now().0 + 1);

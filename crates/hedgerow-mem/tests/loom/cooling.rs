@@ -1,5 +1,5 @@
-//! Chains that are cooling, beside those who touch them, read them back, write to them, and retire them (rule
-//! E9 of the protocol).
+//! Chains that are cooling, concurrent with threads that relink them, read them back, write to them and
+//! retire them (rule E9 of the protocol).
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::account::Purpose;
@@ -7,8 +7,8 @@ use loom::thread;
 
 use crate::evict::{Tier, model, tier};
 
-/// Whether, once nothing is in memory, nothing is charged either: no version was lost, and none was retired
-/// twice.
+/// Takes everything out of memory. Asserts that no bytes remain charged: no version was lost, and none was
+/// retired twice.
 fn ends_with_nothing(tier: &Tier, last: u64) {
     tier.checkpoint(last);
     let memory = &tier.store.memory;
@@ -33,7 +33,7 @@ fn a_touch_beside_the_end_of_the_queue_finds_what_was_taken() {
     });
 }
 
-/// Who stands on the version may have come before it was taken out, or after it came back.
+/// The walk of the reader may begin before the version is evicted, or after it is linked again.
 #[test]
 fn a_reader_beside_a_chain_that_cools_comes_back_and_goes_for_good() {
     model(|| {
@@ -52,7 +52,7 @@ fn a_reader_beside_a_chain_that_cools_comes_back_and_goes_for_good() {
     });
 }
 
-/// A thread did not get the latch, and read the image back. The cooling copy must not be linked above that
+/// A thread that did not get the latch reads the image back. No thread may link the cooling copy above that
 /// image.
 #[test]
 fn a_touch_beside_one_who_reads_back_and_writes_links_nothing_old() {
@@ -71,7 +71,7 @@ fn a_touch_beside_one_who_reads_back_and_writes_links_nothing_old() {
     });
 }
 
-/// As before, and without a write: only the mark tells that what cools is a copy.
+/// The test before without a write: only the mark shows that the cooling chain is a copy.
 #[test]
 fn two_copies_of_a_chain_are_not_linked_above_each_other() {
     model(|| {
@@ -103,7 +103,7 @@ fn a_writer_beside_cooling_and_the_end_of_the_queue_loses_nothing() {
     });
 }
 
-/// What cools in the end is what was written last, whatever cooled before.
+/// The chain that cools in the end has the last write, whichever chain cooled before.
 #[test]
 fn a_touch_beside_a_chain_that_changes_and_cools_again_sees_the_change() {
     model(|| {

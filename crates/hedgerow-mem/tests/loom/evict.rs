@@ -1,4 +1,4 @@
-//! Chains that are taken out of memory, read back, and read without that, beside readers and writers (rules
+//! Chains that are evicted, read back, and read without loading, concurrent with readers and writers (rules
 //! E1 to E4 and E6 of the protocol).
 
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use loom::thread;
 
 use crate::versions::{Store, V, inserted, store};
 
-/// A store whose chain has the edges to 1 up to `last`, all of which files hold.
+/// A store with one chain, which has the edges to 1 up to `last`. Files have all these edges.
 pub(crate) struct Tier {
     pub(crate) store: Arc<Store>,
-    /// The last commit that files hold.
+    /// The last commit that files have.
     clean: Mutex<u64>,
     /// The timestamp that has a page version.
     kept: Mutex<Option<Timestamp>>,
 }
 
-/// The readers without a page version (rule E8), as the store asks for them.
+/// The readers without a page version (rule E8): the horizon that an eviction uses.
 struct Unkept<H> {
     live: H,
     kept: Option<Timestamp>,
@@ -49,7 +49,7 @@ pub(crate) fn tier(last: u32) -> Arc<Tier> {
 }
 
 impl Tier {
-    /// What files say: the edges to 1 up to the last commit that they hold.
+    /// Returns the content of the files: the edges to 1 up to the last commit that they have.
     fn list(&self) -> Vec<u32> {
         (1..=*self.clean.lock().unwrap() as u32).collect()
     }
@@ -61,8 +61,8 @@ impl Tier {
         Main::from_parts(0, &offsets, &neighbors, None, self.store.memory.arena()).unwrap()
     }
 
-    /// As the store reads back: what was applied is looked at before the mark is, hence before the file is,
-    /// and again under the latch.
+    /// Reads the image back as the store does. It reads the applied timestamp before the mark, hence before
+    /// the file, and again under the latch.
     pub(crate) fn reload(&self) {
         let applied = self.store.subgraph().stamp().applied();
         if self.store.subgraph().is_resident() {
@@ -75,7 +75,7 @@ impl Tier {
         }
     }
 
-    /// Takes the chain out of memory for good.
+    /// Evicts the chain and retires it.
     fn evict(&self) -> bool {
         let taken = self.cool();
         self.store.memory.retire_cooled(0);
@@ -89,12 +89,12 @@ impl Tier {
         latched.evict_clean(clean, &Unkept { live: self.store.horizon(), kept })
     }
 
-    /// Writes what a reader at `t` sees.
+    /// Records that a page version has the state of a reader at `t`.
     fn keep(&self, t: Timestamp) {
         *self.kept.lock().unwrap() = Some(t);
     }
 
-    /// Reads at `t`, from the page version where memory does not have it.
+    /// Reads at `t`, from the page version if memory does not have the state.
     fn read_kept(&self, t: Timestamp) -> Vec<u32> {
         loop {
             let mut seen = Vec::new();
@@ -112,7 +112,7 @@ impl Tier {
         }
     }
 
-    /// Has the chain in memory: linked again if it is cooling, or read back.
+    /// Takes care that the chain is in memory: links it again if it is cooling, or else reads it back.
     pub(crate) fn touch(&self) {
         let subgraph = self.store.subgraph();
         if !subgraph.is_cooling() || !subgraph.try_latch().is_some_and(|mut latched| latched.relink()) {
@@ -120,7 +120,7 @@ impl Tier {
         }
     }
 
-    /// Reads at `t`; also whether it had to be read back.
+    /// Reads at `t`. Also returns whether it touched the chain, because the chain was not in memory.
     pub(crate) fn read(&self, t: Timestamp) -> (Vec<u32>, bool) {
         let mut reloaded = false;
         loop {
@@ -136,7 +136,7 @@ impl Tier {
         }
     }
 
-    /// Reads at `t` without putting the chain back.
+    /// Reads at `t` without loading the chain.
     fn read_cold(&self, t: Timestamp) -> Vec<u32> {
         let subgraph = self.store.subgraph();
         let absent = || {
@@ -159,8 +159,8 @@ impl Tier {
         }
     }
 
-    /// Commits the insertion of the edge to `dst`, the next one; a writer looks under its latch whether all
-    /// is in memory.
+    /// Commits the insertion of the edge to `dst`, the next one. As a writer does, checks under the latch
+    /// that the chain is in memory.
     pub(crate) fn commit(&self, dst: u32) {
         let mut latched = self.store.subgraph().latch();
         while !latched.is_resident() {
@@ -175,7 +175,7 @@ impl Tier {
         self.store.clock.complete(ts, 0, 0);
     }
 
-    /// A checkpoint of everything up to `last`.
+    /// Makes a checkpoint of all commits up to `last`.
     pub(crate) fn checkpoint(&self, last: u64) {
         *self.clean.lock().unwrap() = last;
     }
@@ -200,7 +200,7 @@ fn a_reader_beside_an_eviction_reads_back_what_it_sees() {
     });
 }
 
-/// What a reader sees less of than files hold stays in memory for it.
+/// A chain remains in memory for a reader that sees less than files have.
 #[test]
 fn a_reader_of_less_than_files_hold_keeps_the_chain_in_memory() {
     model(|| {
@@ -234,7 +234,8 @@ fn a_writer_beside_an_eviction_loses_nothing() {
     });
 }
 
-/// Between the look at a file and the latch the chain may come back, change, be written and go again.
+/// Between the read of the file and the latch, the chain may be loaded, changed, checkpointed and evicted
+/// again.
 #[test]
 fn an_image_that_became_stale_is_not_put_back() {
     model(|| {
@@ -265,8 +266,8 @@ fn two_readers_that_read_back_at_once_see_the_same() {
     });
 }
 
-/// Between the look at the chain and the look at the files it may come back, change and be written: files say
-/// more then than an older reader sees.
+/// Between the read of the chain and the read of the files, the chain may be loaded, changed and
+/// checkpointed. Then the files have more than an older reader sees.
 #[test]
 fn a_cold_read_beside_a_writer_that_promotes_and_an_eviction_sees_its_moment() {
     model(|| {
@@ -286,7 +287,8 @@ fn a_cold_read_beside_a_writer_that_promotes_and_an_eviction_sees_its_moment() {
     });
 }
 
-/// A chain that changes, is written and goes, all before a reader comes, is read as it is then.
+/// A chain changes, and a checkpoint and an eviction follow, all before a reader registers. The reader sees
+/// the state of that moment.
 #[test]
 fn a_cold_read_beside_an_eviction_and_one_who_reads_back_sees_everything() {
     model(|| {
@@ -306,8 +308,8 @@ fn a_cold_read_beside_an_eviction_and_one_who_reads_back_sees_everything() {
     });
 }
 
-/// What an older reader sees leaves memory for a page version, and comes back without it: the reader finds
-/// the page version, wherever its walk ends.
+/// A page version has the state of an older reader. The eviction removes this state from memory, and reading
+/// back loads only the newer one. The reader finds the page version, wherever its walk ends.
 #[test]
 fn an_older_reader_beside_an_eviction_and_one_who_reads_back_finds_its_page_version() {
     model(|| {
@@ -330,7 +332,8 @@ fn an_older_reader_beside_an_eviction_and_one_who_reads_back_finds_its_page_vers
     });
 }
 
-/// As that beside a writer who has the chain back and merges: the mark stays behind its versions.
+/// The test before with a writer that loads the chain and merges: the mark remains behind the writer's
+/// versions.
 #[test]
 fn an_older_reader_beside_a_writer_that_promotes_finds_its_page_version() {
     model(|| {

@@ -1,10 +1,10 @@
-//! The table of keys: a reader finds the vertex of its timestamp while the key goes over to another, while an
+//! The table of keys: a reader finds the vertex at its timestamp while another vertex gets the key, while an
 //! id is reused, and while the index grows.
 
 //!
-//! Writers are the first thread. The checker runs that one first; it finds that a load may come before a
-//! store that it saw before the load, but not that a store may come before a load if the storing thread
-//! itself loaded in between, as these writers do.
+//! The writers are the first thread, which the checker runs first. The checker finds that a load may come
+//! before a store that it saw before the load. It does not find that a store may come before a load if the
+//! storing thread also loaded in between, as these writers do.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use loom::thread;
 const KEY: VertexKeyRef<'static> = VertexKeyRef::U64(77);
 const FIRST: VertexId = VertexId(1);
 const SECOND: VertexId = VertexId(2);
-/// When the key loses its first vertex, and when it gets its second.
+/// The timestamps at which the key loses its first vertex and gets its second one.
 const UNBOUND: Timestamp = Timestamp(1);
 const BOUND: Timestamp = Timestamp(2);
 
@@ -27,7 +27,7 @@ struct Store {
     keys: KeyTable,
 }
 
-/// The key names the first vertex from the beginning.
+/// Returns a store in which the key names the first vertex from the beginning.
 fn store() -> Arc<Store> {
     let keys = KeyTable::new(false);
     keys.bind(KEY, FIRST, Timestamp(0), Timestamp::ZERO);
@@ -49,8 +49,8 @@ impl Store {
         self.clock.complete(UNBOUND, -1, 0);
     }
 
-    /// Binds the key, which has lost its first vertex, to its second. One thread changes the key after the
-    /// other: of the latch nothing is left to explore.
+    /// Binds the key, which has lost its first vertex, to its second one. Only one thread at a time changes
+    /// the key, so the model needs no latch.
     fn bind(&self) {
         let ts = self.clock.order().draw();
         assert_eq!(ts, BOUND);
@@ -122,8 +122,8 @@ fn an_old_snapshot_finds_what_the_key_named() {
 
 const OTHER: VertexKeyRef<'static> = VertexKeyRef::U64(78);
 
-/// No reader can see any more that the key named the id, so the id goes to another key. A reader finds what
-/// its snapshot says, never the new key's vertex before it is there, nor the old key's.
+/// No reader sees any more that the key named the id, so the id goes to another key. A reader finds the state
+/// of its snapshot: never the vertex of the new key too early, nor the vertex of the old key.
 #[test]
 fn an_id_goes_to_another_key() {
     loom::model(|| {
@@ -146,14 +146,15 @@ fn an_id_goes_to_another_key() {
     });
 }
 
-/// As before, and the new key loses the id at once: the end of the second binding is not that of the first.
+/// The test before, but the new key loses the id at once. The ends of the two bindings are different
+/// timestamps.
 #[test]
 fn an_id_goes_to_another_key_and_is_lost_again() {
     another_key_loses_the_id(false);
 }
 
-/// The same where stamps do not say since when: the row that was bound first in the cache line has other high
-/// bits.
+/// The test before with stamps that do not have the begin of a binding. The reason is that the first row of
+/// the cache line has other high bits.
 #[test]
 fn an_id_with_a_far_timestamp_goes_to_another_key_and_is_lost_again() {
     another_key_loses_the_id(true);
@@ -168,7 +169,7 @@ fn another_key_loses_the_id(far: bool) {
         keys.bind(KEY, FIRST, Timestamp(0), Timestamp::ZERO);
         keys.unbind(FIRST, UNBOUND);
         let reader = keys.clone();
-        // It began when the first binding had ended, and before the second.
+        // The reader began after the end of the first binding and before the second one.
         let reads = thread::spawn(move || {
             assert_eq!((reader.at(KEY, UNBOUND), reader.at(OTHER, UNBOUND)), (None, None));
         });
@@ -180,7 +181,7 @@ fn another_key_loses_the_id(far: bool) {
     });
 }
 
-/// A binding ends beside a reader that still sees it, although its stamp does not say since when.
+/// A binding ends during the read of a reader that still sees it, although its stamp does not have its begin.
 #[test]
 fn a_binding_with_a_far_timestamp_ends_beside_a_reader_that_sees_it() {
     loom::model(|| {
@@ -195,7 +196,7 @@ fn a_binding_with_a_far_timestamp_ends_beside_a_reader_that_sees_it() {
     });
 }
 
-/// What a look does that finds nothing in a table beside segments, which say that the key names the first
+/// Learns the key as a look-up does that finds nothing in the table. The segments have the key with the first
 /// vertex.
 fn learn(keys: &KeyTable, latch: &Mutex<()>) {
     let _latched = latch.lock().unwrap();
@@ -211,8 +212,8 @@ fn find(keys: &KeyTable, latch: &Mutex<()>, t: Timestamp) -> Option<VertexId> {
     })
 }
 
-/// Two look for a key that is in segments alone, one of them to remove its vertex: the other finds it at its
-/// snapshot.
+/// Two threads look up a key that only segments have, and one of them removes its vertex. The other one finds
+/// the vertex at its snapshot.
 #[test]
 fn a_key_is_learned_beside_a_removal_of_its_vertex() {
     loom::model(|| {
@@ -228,8 +229,8 @@ fn a_key_is_learned_beside_a_removal_of_its_vertex() {
     });
 }
 
-/// The id goes to another key, while one looks for the key that segments still say it to have, at a snapshot
-/// that does not see it any more.
+/// The id goes to another key, while a thread looks up the key that the id has in the segments. The snapshot
+/// of that thread does not see this key any more.
 #[test]
 fn a_key_is_not_learned_again_whose_id_went_to_another() {
     loom::model(|| {
@@ -245,15 +246,15 @@ fn a_key_is_not_learned_again_whose_id_went_to_another() {
     });
 }
 
-/// What looks at the newest state ask for.
+/// The timestamp of look-ups in the newest state.
 const NEWEST: Timestamp = Timestamp(u64::MAX - 1);
 
 /// The id of a removed vertex goes to one of another kind with the same number. A reader at a snapshot finds
-/// neither of them. A look at the newest state may take the new vertex for the old one; a look-up that holds
-/// the latch of the vertex distinguishes them.
+/// neither of them. A look-up in the newest state may take the new vertex for the old one. A look-up that
+/// holds the latch of the vertex distinguishes them.
 fn an_id_goes_to_another_kind(from: KindId, to: KindId) {
-    // Whether a look took the one for the other in some interleaving: else the model shows little. Not the
-    // checker's.
+    // True if a look-up takes the new vertex for the old one in some interleaving. Without such a case the
+    // model shows little. The checker does not control this flag.
     let mistaken = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let seen = mistaken.clone();
     loom::model(move || {
@@ -262,7 +263,7 @@ fn an_id_goes_to_another_kind(from: KindId, to: KindId) {
         let of = [from, to].map(|kind| kind.key(77u64));
         keys.bind(of[0], FIRST, Timestamp(0), Timestamp::ZERO);
         keys.unbind(FIRST, UNBOUND);
-        // The kind that the id is bound to, under the latch of the vertex.
+        // The kind to which the id is bound, under the latch of the vertex.
         let bound = Arc::new(Mutex::new(None));
         let (reader, latch, seen) = (keys.clone(), bound.clone(), seen.clone());
         let reads = thread::spawn(move || {
@@ -295,7 +296,7 @@ fn an_id_of_a_kind_goes_to_the_default_kind() {
     an_id_goes_to_another_kind(KindId(1), KindId::DEFAULT);
 }
 
-/// The table of the index is replaced by a larger one while readers look into it.
+/// A larger table replaces the table of the index while readers look up keys in it.
 #[test]
 fn readers_find_keys_while_the_index_grows() {
     const FEW: u64 = 10;
@@ -341,7 +342,7 @@ fn keys_are_guessed_while_the_index_grows() {
     });
 }
 
-/// The words of a text that went are those of another: a reader that still compares them is not misled.
+/// A new text gets the words of a removed one. A reader that still compares these words is not misled.
 #[test]
 fn the_words_of_a_text_go_to_another() {
     let (old, new) = (VertexKeyRef::Str("heron"), VertexKeyRef::Str("otter"));

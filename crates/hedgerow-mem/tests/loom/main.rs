@@ -1,4 +1,4 @@
-//! Model-checked protocols of the versions: every interleaving up to the preemption bound.
+//! Model checks of the protocols of versions: every interleaving up to the preemption bound.
 #![cfg(feature = "loom")]
 
 mod cooling;

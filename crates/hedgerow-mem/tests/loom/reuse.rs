@@ -1,5 +1,5 @@
-//! Reuse of ids: a vertex comes to where another one was, in the versions of a subgraph and by the rule that
-//! gives out its id.
+//! Reuse of ids: a new vertex gets the id of a removed one, in the versions of a subgraph and by the rule
+//! that assigns its id.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ const NEW: u64 = 2;
 struct Keyed {
     store: Arc<Store>,
     free: FreeIds,
-    /// The key that the id carries; not versioned. The checker reports accesses that are not ordered.
+    /// The key of the id, which has no versions. The checker reports accesses that are not ordered.
     key: UnsafeCell<u64>,
 }
 
 // SAFETY: the checker verifies that no access to the cell is concurrent with a write.
 unsafe impl Sync for Keyed {}
 
-/// The vertex with the old key is there since timestamp 1.
+/// Returns a store in which the vertex with the old key exists since timestamp 1.
 fn keyed() -> Arc<Keyed> {
     let keyed = Keyed { store: store(), free: FreeIds::default(), key: UnsafeCell::new(0) };
     assert_eq!(keyed.commit(true, || keyed.set_key(OLD)), Timestamp(1));
@@ -39,7 +39,8 @@ impl Keyed {
         self.key.with_mut(|cell| unsafe { *cell = key });
     }
 
-    /// Commits the insertion or removal of the vertex; `bind` comes before the versions, as in a commit.
+    /// Commits the insertion or removal of the vertex. Calls `bind` before it changes the versions, as a
+    /// commit does.
     fn commit(&self, exists: bool, bind: impl FnOnce()) -> Timestamp {
         let store = &self.store;
         let mut latched = store.subgraph().latch();
@@ -59,7 +60,7 @@ impl Keyed {
         assert_eq!(ts, noted);
     }
 
-    /// Inserts the vertex with the new key if the id can be had, and says whether.
+    /// Inserts the vertex with the new key if the id is free. Returns whether it did.
     fn insert(&self) -> bool {
         let oldest = || {
             let published = self.store.clock.published();
@@ -70,7 +71,7 @@ impl Keyed {
         true
     }
 
-    /// A reader finds the vertex of its timestamp, or none.
+    /// Checks that a reader finds the vertex of its timestamp, or none.
     fn check(&self, registration: &Registration) {
         let t = registration.ts();
         let read = self.store.subgraph().read(Direction::Out, t, |read| read.contains_vertex(V));

@@ -1,5 +1,5 @@
-//! Room that writers make before they draw their timestamp, by folding what is published of a delta or by
-//! building the next version ahead, beside readers, other writers and reclamation.
+//! Room that writers make before they draw their timestamp. They fold the published entries of a delta, or
+//! build the next version ahead, concurrent with readers, other writers and reclamation.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,13 +12,13 @@ use loom::thread;
 
 use crate::versions::{Store, V, store};
 
-/// What was committed: the effects by timestamp, counted from 1. No part of what the checker explores: it is
-/// written in the ordering section, and readers look at what was published before they registered.
+/// The effects of the commits by timestamp, counted from 1. The checker does not explore it. Commits write it
+/// in the ordering section, and readers read only entries that were published before they registered.
 #[derive(Clone, Default)]
 struct History(Arc<Mutex<Vec<Vec<LocalOp>>>>);
 
 impl History {
-    /// The neighbors at `t`.
+    /// Returns the neighbors at `t`.
     fn at(&self, t: Timestamp) -> Vec<u32> {
         let mut neighbors = std::collections::BTreeSet::new();
         for op in self.0.lock().unwrap()[..t.0 as usize].iter().flatten() {
@@ -50,22 +50,23 @@ fn remove(dst: u32) -> LocalOp {
     LocalOp { op: EdgeOp::Remove, ..insert(dst) }
 }
 
-/// A subgraph with edges to these, one commit each. The delta has room for two entries under the checker.
+/// Returns a subgraph with edges to `dsts`, one commit each. Under the checker the delta has room for two
+/// entries.
 fn run(dsts: &[u32]) -> Run {
     let run = Run { store: store(), history: History::default() };
     dsts.iter().for_each(|&dst| run.single(insert(dst)));
     run
 }
 
-/// Three threads beside each other: at the usual bound they take a quarter of a minute, and what was broken
-/// on purpose was found at this one.
+/// Checks a model with three threads. With the usual bound it takes a quarter of a minute, and this bound was
+/// enough to find planted faults.
 fn three(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
     builder.check(model);
 }
 
-/// Room is made of what is published: what that replaces is dead, or waits for readers.
+/// Asserts that a replaced version is dead or waits for readers, because only published entries are folded.
 fn not_for_publication(pin: Pin) {
     assert!(!matches!(pin, Pin::Unpublished(_)), "{pin:?}");
 }
@@ -77,7 +78,7 @@ impl Run {
         order.draw()
     }
 
-    /// A commit as single operations make it: room first, then the timestamp.
+    /// Commits as single operations do: makes room first, then draws the timestamp.
     fn single(&self, op: LocalOp) {
         let mut latched = self.store.subgraph().latch();
         latched.make_room(Direction::Out, 1, false, &self.store.horizon(), not_for_publication);
@@ -87,7 +88,8 @@ impl Run {
         self.store.clock.complete(ts, 0, 0);
     }
 
-    /// A commit as large transactions make it: what does not fit is built ahead. Says whether it was.
+    /// Commits as large transactions do: if the operations do not fit, builds the next version ahead. Returns
+    /// whether it did.
     fn large(&self, ops: &[LocalOp]) -> bool {
         let mut latched = self.store.subgraph().latch();
         let built = latched.prepare(
@@ -105,7 +107,7 @@ impl Run {
         ahead
     }
 
-    /// A large commit that fails before it draws a timestamp.
+    /// Prepares a large commit and fails before it draws a timestamp.
     fn refused(&self, ops: &[LocalOp]) {
         let mut latched = self.store.subgraph().latch();
         drop(latched.prepare(Direction::Out, Ops::plain(ops), false, &self.store.horizon(), |_| ()));
@@ -115,14 +117,14 @@ impl Run {
         assert_eq!(self.store.read(registration.ts()), self.history.at(registration.ts()));
     }
 
-    /// A reader that comes, reads, and goes.
+    /// Registers a reader, reads, and closes the reader.
     fn read(&self) {
         let registration = self.store.register();
         self.check(&registration);
         self.store.readers.close(registration);
     }
 
-    /// What must hold once everybody has gone.
+    /// Checks the end state, after all other threads have ended.
     fn end(&self) {
         self.read();
         assert!(self.store.reclaim().is_empty());
@@ -153,7 +155,7 @@ fn an_old_snapshot_walks_over_a_version_that_room_is_made_of() {
         run.single(insert(2));
         run.single(remove(1));
         run.single(insert(3));
-        // Now there is one version since that of the snapshot, and it is full.
+        // Now one version is newer than that of the snapshot, and its delta is full.
         assert_eq!(run.store.versions(), 2);
         let writer = run.clone();
         let writes = thread::spawn(move || writer.single(insert(1)));
@@ -171,8 +173,8 @@ fn an_old_snapshot_walks_over_a_version_that_room_is_made_of() {
 fn entries_that_are_not_published_are_carried_over() {
     three(|| {
         let run = run(&[1, 2, 3]);
-        // The delta has room for one more: the second writer makes room while the entry of the first may not
-        // be published.
+        // The delta has room for one more entry. The second writer makes room, possibly before the entry of
+        // the first one is published.
         let (first, second) = (run.clone(), run.clone());
         let one = thread::spawn(move || first.single(remove(2)));
         let other = thread::spawn(move || second.single(insert(4)));
@@ -233,7 +235,7 @@ fn a_large_commit_beside_one_that_is_not_published() {
         let run = run(&[1, 2, 3]);
         let (first, second) = (run.clone(), run.clone());
         let one = thread::spawn(move || first.single(remove(2)));
-        // Two operations fit once the other commit is published; before, they are built ahead.
+        // The two operations fit once the other commit is published. Before that, they are built ahead.
         let other = thread::spawn(move || second.large(&[remove(1), insert(4)]));
         run.read();
         one.join().unwrap();

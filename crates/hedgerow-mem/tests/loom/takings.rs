@@ -1,5 +1,4 @@
-//! Reads that reserve room of a memory limit beside each other: together they never take more than it has
-//! (rule B1).
+//! Concurrent reads that reserve memory of a limit. Together they never take more than the limit (rule B1).
 
 use std::sync::Arc;
 
@@ -7,7 +6,7 @@ use hedgerow_mem::Takings;
 use loom::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use loom::thread;
 
-/// An account, as readers see it.
+/// The account of a store, as its readers use it.
 struct Store {
     limit: u64,
     takings: Takings,
@@ -24,19 +23,19 @@ impl Store {
         promised + self.used.load(Relaxed) + bytes <= self.limit
     }
 
-    /// Counters are charged relaxed. The modification order of one counter says whether the limit was ever
-    /// passed.
+    /// Charges bytes with relaxed ordering. The modification order of the one counter shows whether its value
+    /// ever exceeded the limit.
     fn charge(&self, bytes: u64) {
         let before = self.used.fetch_add(bytes, Relaxed);
         assert!(before + bytes <= self.limit, "{before} and {bytes} more of {}", self.limit);
     }
 
-    /// A list beside the arena; whether there was room.
+    /// Charges a list outside of the arena. Returns whether there was room.
     fn reads_list(&self, bytes: u64) -> bool {
         self.takings.take(|| self.fits(bytes), || self.charge(bytes))
     }
 
-    /// A list that goes again once it was read; whether there was room.
+    /// Charges a list and frees it after reading. Returns whether there was room.
     fn reads_list_and_ends(&self, bytes: u64) -> bool {
         self.takings.begin();
         let has = self.reads_list(bytes);
@@ -47,7 +46,7 @@ impl Store {
         has
     }
 
-    /// Waits for room while others may give some back; whether there is some.
+    /// Waits for room as long as other calls may return memory. Returns whether there is room.
     fn finds_room(&self, bytes: u64) -> bool {
         loop {
             let since = self.takings.ended();
@@ -61,7 +60,7 @@ impl Store {
         }
     }
 
-    /// A page that goes into the arena; whether there was room.
+    /// Loads a page into the arena. Returns whether there was room.
     fn loads_page(&self, bytes: u64) -> bool {
         let has = self.takings.take(|| self.fits(bytes), || self.takings.promise(bytes));
         if has {

@@ -59,7 +59,7 @@ impl Store {
         Live { published, active: self.readers.scan() }
     }
 
-    /// Commits one operation: the edge to `dst`, inserted or removed.
+    /// Commits one operation, which inserts or removes the edge to `dst`.
     pub(crate) fn commit(&self, dst: u32, op: EdgeOp) {
         let mut latched = self.subgraph().latch();
         let ts = self.clock.order().draw();
@@ -73,7 +73,7 @@ impl Store {
         self.readers.register(0, || Some((self.clock.published(), ()))).0
     }
 
-    /// The neighbours that a reader at `t` sees.
+    /// Returns the neighbors that a reader at `t` sees.
     pub(crate) fn read(&self, t: Timestamp) -> Vec<u32> {
         let mut seen = Vec::new();
         self.subgraph()
@@ -88,19 +88,20 @@ impl Store {
 
     pub(crate) fn reclaim(&self) -> Vec<Pin> {
         let mut pins = Vec::new();
-        // As if the oldest had waited for what is published by now.
+        // Simulates that the oldest version waits for a commit that is now published.
         let all = Pin::Unpublished(Timestamp::ZERO);
         self.subgraph().latch().reclaim(Direction::Out, all, &self.horizon(), |pin| pins.push(pin));
         pins
     }
 }
 
-/// After the commit `t` of a run that inserts 1, 2, 3, ... one at a time.
+/// Returns the neighbors after the commit `t` of a run that inserts 1, 2, 3, ... one at a time.
 pub(crate) fn inserted(t: Timestamp) -> Vec<u32> {
     (1..=t.0 as u32).collect()
 }
 
-/// Calls `check` with the timestamp of a reader beside a commit that appends the edge to 2 after that to 1.
+/// Calls `check` with the timestamp of a reader, concurrent with a commit that appends the edge to 2. An
+/// earlier commit inserted the edge to 1.
 fn beside_an_append(check: fn(&Store, Timestamp)) {
     loom::model(move || {
         let store = store();
@@ -120,7 +121,7 @@ fn a_reader_beside_appends_sees_a_prefix() {
 }
 
 /// The evictor takes a chain of two versions out of memory while a reader reads the older one. The reader
-/// finds that version, or an error that it is not in memory. It never finds the chain empty.
+/// finds that version, or the error that it is not in memory. It never finds the chain empty.
 #[test]
 fn a_reader_beside_an_eviction_finds_its_version_or_none_in_memory() {
     loom::model(|| {
@@ -147,8 +148,8 @@ fn a_reader_beside_an_eviction_finds_its_version_or_none_in_memory() {
     });
 }
 
-/// A look for one edge asks the Bloom filter of the delta, and looks at the length of the log only if that
-/// says so.
+/// A look-up of one edge asks the Bloom filter of the delta. It reads the length of the log only if the
+/// filter has the edge.
 #[test]
 fn a_look_beside_appends_finds_just_the_edges_of_its_timestamp() {
     beside_an_append(|store, t| {
@@ -167,7 +168,7 @@ fn a_look_beside_appends_finds_just_the_edges_of_its_timestamp() {
 fn a_reader_beside_a_merge_sees_its_timestamp() {
     loom::model(|| {
         let store = store();
-        // The delta has room for two entries under the checker: the third commit merges.
+        // Under the checker the delta has room for two entries, so the third commit merges.
         store.commit(1, EdgeOp::Insert);
         store.commit(2, EdgeOp::Insert);
         let writer = store.clone();

@@ -1,4 +1,4 @@
-//! Views that are made of earlier ones, beside writers, merges, settling and reclamation.
+//! Views that are made from earlier ones, concurrent with writers, merges, settling and reclamation.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use loom::thread;
 use crate::versions::{Store, V, inserted, store};
 
 impl Store {
-    /// A view at `t`, made of `previous` if there is one.
+    /// Makes a view at `t`, from `previous` if there is one.
     fn view(&self, previous: Option<View>, t: Timestamp) -> View {
         let (mut out, into) = previous.map_or_else(Default::default, |view| View::into_sides(Arc::new(view)));
         let lists = Some(&self.page);
@@ -31,7 +31,7 @@ fn a_refresh_beside_appends_and_a_merge_is_exact() {
         let writer = store.clone();
         let commits = thread::spawn(move || {
             writer.commit(2, EdgeOp::Insert);
-            // The delta has room for two entries under the checker: this one merges.
+            // Under the checker the delta has room for two entries, so this commit merges.
             writer.commit(3, EdgeOp::Insert);
         });
         let mut view = None;

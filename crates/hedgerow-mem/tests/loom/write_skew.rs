@@ -1,5 +1,5 @@
-//! Validation: of two transactions that each read what the other writes, at most one commits; and the order
-//! of timestamps is a serial order.
+//! Validation: if two transactions each read the item that the other one writes, at most one of them commits.
+//! The order of timestamps is a serial order.
 
 use std::sync::Arc;
 
@@ -33,7 +33,8 @@ fn apply(clock: &Clock, mut latched: Latched<'_>, ts: Timestamp) {
     clock.complete(ts, 0, 0);
 }
 
-/// Reads the edge in `reads` at `start`, writes it in `writes` if absent there: the phases of a commit.
+/// Runs the phases of a commit: reads the edge in `reads` at `start`, and writes it in `writes` if it is
+/// absent.
 fn transaction(clock: &Clock, reads: &Subgraph, writes: &Subgraph, start: Timestamp) -> Option<Timestamp> {
     let absent = reads
         .read(Direction::Out, start, |read| !read.contains_edge(V, VertexId(9)))
@@ -67,8 +68,7 @@ fn write_skew_is_impossible() {
     });
 }
 
-/// Writes the edge without a look at anything else, with a timestamp that is drawn outside of the ordering
-/// section if possible.
+/// Writes the edge without reading. Draws the timestamp outside of the ordering section if possible.
 fn blind(clock: &Clock, writes: &Subgraph) -> Timestamp {
     let latched = writes.latch();
     let ts = clock.draw_outside().unwrap_or_else(|| clock.order().draw());

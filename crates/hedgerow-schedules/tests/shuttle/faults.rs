@@ -1,6 +1,5 @@
-//! Faults planted in the engine that need a scheduler to come to light: each must be found by the programs of
-//! this test. What is found without one is in `tests/faults`, which also sees to it that no fault is
-//! forgotten.
+//! Planted faults that appear only under a controlled scheduler: the programs of this test must find each of
+//! them. `tests/faults` finds the other faults, and checks that no fault is forgotten.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -11,18 +10,18 @@ use hedgerow_testkit::{Effort, explored};
 use crate::kinds::{self, Way};
 use crate::{DENSE, KEYED, Setting, Tally, held, reuse, run_program, under, walks};
 
-/// Random programs in these settings, the one about ids that are reused, or the one about versions that end,
-/// the one about snapshots that are held.
+/// The kind of program that finds a fault: random programs in a setting, or one of the programs of this
+/// folder.
 enum Finder {
     Programs(Setting),
     Reuse,
-    /// The one about ids that go to another kind, with an edge that is written in this way.
+    /// The program about ids that go to another kind, with an edge that is written in this way.
     Kinds(Way),
     Walks,
     Held,
 }
 
-/// Programs in which each must be found.
+/// The number of programs within which each fault must be found.
 const PROGRAMS: u64 = 2_000;
 
 const FOUND_BY: &[(Fault, Finder)] = &[

@@ -1,14 +1,15 @@
-//! One program: snapshots are held, moved and closed by several threads while the versions that they read
-//! end.
+//! A program of several threads, which hold, move and close snapshots. Meanwhile, the versions of these
+//! snapshots end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow::{Graph, KeyKind, Options, Snapshot};
 
-/// Rounds of the test, each of many schedules.
+/// The number of rounds of the test. Each explores many schedules.
 pub(crate) const ROUNDS: u64 = 200;
-/// Edges that are inserted while snapshots come and go, each into a version of its own.
+/// The number of edges that a thread inserts while snapshots come and go. Each goes into a version of its
+/// own.
 const EDGES: u64 = 2;
 
 #[derive(Clone, Default)]
@@ -16,7 +17,7 @@ pub(crate) struct Tally {
     pub(crate) schedules: Arc<AtomicU64>,
 }
 
-/// The edges come in the order of their ends, so a snapshot sees those up to one.
+/// Checks a snapshot. The edges are inserted in the order of their ends, so it sees the edges up to one end.
 fn check(snapshot: &Snapshot) {
     let seen = snapshot.edge_count().unwrap();
     assert!(
@@ -25,7 +26,8 @@ fn check(snapshot: &Snapshot) {
     );
 }
 
-/// Opens two, the second of which may want the slot of the first, and closes them in the order of `first`.
+/// Opens two snapshots. The second one may take the slot of the first. Closes the snapshot at `first`, then
+/// the other one.
 fn hold(graph: &Graph, first: usize) {
     let mut held: Vec<Snapshot> = (0..2).map(|_| graph.snapshot().expect("open")).collect();
     held.iter().for_each(check);
@@ -33,9 +35,9 @@ fn hold(graph: &Graph, first: usize) {
     held.iter().for_each(check);
 }
 
-/// A thread inserts and settles while another closes a snapshot and, with `many`, a third holds two. Each
-/// snapshot reads what it read when it was opened; once all are closed, the next commit frees what was kept
-/// for them.
+/// A thread inserts and settles, while another one closes a snapshot. With `many`, a third thread holds two
+/// snapshots. Each snapshot keeps its content. Once all snapshots are closed, the next commit frees the
+/// versions that were kept for them.
 pub(crate) fn program(many: bool, tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();
     move || {

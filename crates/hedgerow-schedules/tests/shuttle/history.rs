@@ -1,4 +1,4 @@
-//! What happened, and whether some serial order explains it: the order of the timestamps.
+//! The history of a schedule, and the check that a serial order explains it: the order of the timestamps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use hedgerow::Timestamp;
 
 use crate::program::{Item, RANKS, Step, VERTICES, property};
 
-/// One transaction that ended.
+/// A transaction that has ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     pub(crate) began: u64,
@@ -27,8 +27,8 @@ pub(crate) enum Done {
         ts: Timestamp,
         answers: Vec<u64>,
     },
-    /// A single operation without effect: it was so at some moment between the two timestamps. (It reads no
-    /// snapshot, so that a key which names no vertex is not looked up again under the latch of the key.)
+    /// A single operation without effect, which is right in some state between the two timestamps. (It reads
+    /// no snapshot, so that a key without a vertex needs no second look-up under the latch of the key.)
     Unchanged {
         since: Timestamp,
         ts: Timestamp,
@@ -37,7 +37,8 @@ pub(crate) enum Done {
     Refused,
 }
 
-/// Everything that happened under one schedule. Its locks are real ones: no thread is preempted inside.
+/// The transactions of one schedule. Its locks are real ones, because no thread is preempted while it holds
+/// them.
 #[derive(Default)]
 pub(crate) struct History {
     ticks: AtomicU64,
@@ -45,12 +46,12 @@ pub(crate) struct History {
     counts: Mutex<Option<(u64, u64)>>,
 }
 
-/// The graph, trivially.
+/// A simple model of the graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct State {
     vertices: BTreeSet<u64>,
     edges: BTreeSet<(u64, u64)>,
-    /// Edges of the label, with their property.
+    /// The edges of the label, with their property.
     items: BTreeMap<Item, i64>,
     properties: BTreeMap<u64, i64>,
 }
@@ -141,7 +142,7 @@ impl State {
 }
 
 impl History {
-    /// A moment in real time: threads run one at a time.
+    /// Returns a moment in real time, which is unique because threads run one at a time.
     pub(crate) fn tick(&self) -> u64 {
         self.ticks.fetch_add(1, Ordering::SeqCst)
     }
@@ -185,7 +186,7 @@ impl History {
     }
 }
 
-/// Whether an operation without effect had none in some state between its two timestamps.
+/// True if an operation without effect has no effect in some state between its two timestamps.
 fn was_so(states: &[(Timestamp, State)], attempt: &Attempt, directed: bool) -> bool {
     let Done::Unchanged { since, ts, answers } = &attempt.done else { return true };
     let first = states.partition_point(|(at, _)| at <= since).saturating_sub(1);
@@ -195,7 +196,7 @@ fn was_so(states: &[(Timestamp, State)], attempt: &Attempt, directed: bool) -> b
     })
 }
 
-/// A transaction that was not refused.
+/// A transaction that was not refused, with its place in the serial order.
 #[derive(Debug)]
 struct Placed<'a> {
     ts: Timestamp,
@@ -214,15 +215,15 @@ impl<'a> Placed<'a> {
         Some(Placed { ts, writes, answers, attempt })
     }
 
-    /// The state after this transaction, if it read what it would have read in `before`.
+    /// Returns the state after this transaction, if `before` explains all its reads.
     fn run(&self, before: &State, directed: bool) -> Option<State> {
         let mut after = before.clone();
         (after.answers(&self.attempt.steps, directed) == self.answers).then_some(after)
     }
 }
 
-/// The state after all transactions of one timestamp: at most one of them changes something, and comes first;
-/// all others change nothing and read what it leaves.
+/// Returns the state after all transactions of one timestamp. At most one of them changes the state, and it
+/// comes first. All other ones change nothing and read the state after it.
 fn explain(before: &State, group: &[Placed<'_>], directed: bool) -> Option<State> {
     let fits = |first: Option<usize>| {
         let state = match first {
@@ -238,7 +239,7 @@ fn explain(before: &State, group: &[Placed<'_>], directed: bool) -> Option<State
     writers.map(Some).chain([None]).find_map(fits)
 }
 
-/// What ended before another began comes before it, or at the same timestamp without effect.
+/// Checks that a transaction which ended before another one began has no later timestamp.
 fn check_real_time(placed: &[Placed<'_>]) {
     for a in placed {
         for b in placed.iter().filter(|b| a.attempt.ended < b.attempt.began) {

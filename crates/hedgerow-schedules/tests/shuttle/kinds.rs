@@ -1,40 +1,40 @@
-//! One program: the id of a vertex goes to a vertex of another kind with the same number, while an edge is on
-//! its way to the first and a reader names both by their kinds.
+//! A program in which the id of a vertex goes to a vertex of another kind with the same number. At the same
+//! time, a thread writes an edge to the first vertex, and a reader looks up both by their kinds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow::{CommitError, Direction, Error, Graph, KeyKind, KindId, Options, Snapshot, VertexKeyRef};
 
-/// Rounds of the test, each of many schedules.
+/// The number of rounds of the test. Each explores many schedules.
 pub(crate) const ROUNDS: u64 = 60;
 
 /// The number of the vertices of both kinds.
 const NUMBER: u64 = 7;
-/// The other end of the edge, of the default kind.
+/// The other end of the edge, a vertex of the default kind.
 const END: u64 = 3;
-/// Snapshots of the reader.
+/// The number of snapshots of the reader.
 const LOOKS: usize = 2;
 
-/// How the edge is written: each is committed in a way of its own, and looks again whether ids still carry
+/// The way in which the edge is written. The commit of each way must check again whether the ids still have
 /// their keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// Alone.
+    /// A single operation.
     Single,
-    /// In the general way, which a transaction takes that makes no vertices; it reads nothing, so no snapshot
-    /// keeps the id.
+    /// A transaction that inserts no vertex, so it commits in the general way. It reads nothing, so no
+    /// snapshot keeps the id.
     General,
-    /// With another edge, as a few operations.
+    /// Two edges, as a commit of a few operations.
     Few,
-    /// With another edge that is named twice, as a batch.
+    /// Two edges, one of them twice, as a batch.
     Batch,
 }
 
 impl Way {
     const ALL: [Way; 4] = [Way::Single, Way::General, Way::Few, Way::Batch];
 
-    /// Each way comes under both schedulers, which take turns.
+    /// Returns the way of a seed. Each way occurs with both schedulers, which alternate.
     pub(crate) fn of(seed: u64) -> Way {
         Way::ALL[(seed / 2 % 4) as usize]
     }
@@ -65,12 +65,12 @@ impl Way {
 #[derive(Clone, Default)]
 pub(crate) struct Tally {
     pub(crate) schedules: Arc<AtomicU64>,
-    /// Schedules in which the vertex of the other kind got the id.
+    /// The number of schedules in which the vertex of the other kind got the id.
     pub(crate) moved: Arc<AtomicU64>,
 }
 
-/// What a snapshot says of the two vertices: each key names a vertex that has that key, no vertex has both,
-/// and only the first has an edge to the end.
+/// Checks both vertices in a snapshot: each key names a vertex that has that key, no vertex has both keys,
+/// and only the first vertex has an edge to the end.
 fn check(snapshot: &Snapshot, [first, second]: [VertexKeyRef<'static>; 2]) {
     let ids = [first, second].map(|key| snapshot.vertex_id(key).unwrap());
     for (key, id) in [first, second].into_iter().zip(ids) {
@@ -85,10 +85,12 @@ fn check(snapshot: &Snapshot, [first, second]: [VertexKeyRef<'static>; 2]) {
     assert_eq!(counts, ids.map(|id| u64::from(id.is_some())));
 }
 
-/// One thread joins two vertices. Another removes one of them and inserts one of another kind, with the same
-/// number, which gets the same id, unless a snapshot sees the removed one. A third looks at both. Whatever
-/// the schedule, the vertex of the other kind has no edge; the removed one is there again if and only if the
-/// edge came last, and has it then.
+/// One thread joins two vertices. Another one removes one of them and inserts a vertex of another kind with
+/// the same number. The new vertex gets the same id, unless a snapshot sees the removed vertex. A third
+/// thread reads both.
+///
+/// In each schedule, the vertex of the other kind has no edge. The removed vertex exists again if and only if
+/// the edge was inserted last, and then it has the edge.
 pub(crate) fn program(way: Way, tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();
     move || {

@@ -1,6 +1,6 @@
-//! Whole transactions under a controlled scheduler: small random programs of three threads, each run under
-//! many schedules of its atomic accesses and locks. What every committed transaction read must be what the
-//! transactions before it, in the order of their timestamps, leave behind; and that order must respect real
+//! Tests of whole transactions under a controlled scheduler. Small random programs of three threads each run
+//! under many schedules of their atomic accesses and locks. Each committed transaction must read the state
+//! that the transactions before it, in the order of their timestamps, leave. This order must respect real
 //! time.
 
 mod faults;
@@ -24,10 +24,10 @@ use history::History;
 use names::Names;
 use program::Program;
 
-/// Schedules per program.
+/// The number of schedules of a program.
 const SCHEDULES: usize = 40;
 
-/// Programs per test.
+/// The number of programs of a test.
 const PROGRAMS: u64 = 300;
 
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ struct Setting {
     directed: bool,
     keys: KeyKind,
     durable: bool,
-    /// Whether programs use a label, ranks and properties too.
+    /// True if programs use a label, ranks and properties too.
     labels: bool,
 }
 
@@ -53,7 +53,7 @@ impl Setting {
     }
 }
 
-/// What was explored so far.
+/// The numbers of schedules, commits and conflicts so far.
 #[derive(Clone, Default)]
 struct Tally {
     schedules: Arc<AtomicU64>,
@@ -99,7 +99,8 @@ fn explore(setting: Setting) {
     explored(&format!("shuttle schedules ({})", setting.name), schedules.load(Ordering::Relaxed), floor);
 }
 
-/// Half of the programs under a uniformly random scheduler, half under one that prefers few preemptions.
+/// Runs half of the programs under a uniformly random scheduler, the other half under one that prefers few
+/// preemptions.
 fn under(seed: u64, run: impl Fn() + Send + Sync + 'static) {
     let scheduler: Box<dyn Scheduler + Send> = if seed.is_multiple_of(2) {
         Box::new(RandomScheduler::new_from_seed(seed, SCHEDULES))
@@ -148,8 +149,8 @@ fn directed_transactions_with_labels_are_serializable() {
     explore(DURABLE_LABELS);
 }
 
-/// A single operation looks its keys up before it has the latches; meanwhile one of the vertices goes, and
-/// its id is given to another.
+/// A single operation looks up its keys before it has the latches. Meanwhile another thread removes one of
+/// the vertices, and its id goes to a new vertex.
 #[test]
 fn ids_that_are_given_out_again_are_looked_at_again() {
     let _sound = hedgerow_core::faults::sound();
@@ -163,7 +164,7 @@ fn ids_that_are_given_out_again_are_looked_at_again() {
     explored("of these with the id given out again", count(&tally.moved), reuse::ROUNDS);
 }
 
-/// As before, and the other vertex has the same number as the first, and is of another kind.
+/// The test before, except that the new vertex has the number of the removed one, and another kind.
 #[test]
 fn ids_that_go_to_another_kind_are_looked_at_again() {
     let _sound = hedgerow_core::faults::sound();
@@ -191,7 +192,7 @@ fn versions_end_under_nobodys_feet() {
     explored("shuttle schedules (walks)", schedules, walks::ROUNDS * SCHEDULES as u64);
 }
 
-/// Snapshots give their slots to others, and versions wait for them.
+/// Snapshots release their slots to other snapshots, and versions wait for them.
 #[test]
 fn snapshots_that_are_held_leave_nothing() {
     let _sound = hedgerow_core::faults::sound();
@@ -204,7 +205,7 @@ fn snapshots_that_are_held_leave_nothing() {
     explored("shuttle schedules (held)", schedules, held::ROUNDS * SCHEDULES as u64);
 }
 
-/// A thread that settles holds latches, but is no commit, so it must cause no conflict.
+/// A thread that settles holds latches, but it commits nothing, so it must cause no conflict.
 #[test]
 fn upkeep_is_no_conflict() {
     let _sound = hedgerow_core::faults::sound();

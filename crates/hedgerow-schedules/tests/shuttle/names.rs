@@ -1,15 +1,16 @@
-//! Under which keys programs name their vertices.
+//! The keys under which programs name their vertices.
 
 use hedgerow::{EdgeKey, Graph, KeyKind, KindId, PropertyType, VertexKey, VertexKeyRef};
 
 use crate::program::{Item, LABEL, PROPERTY, VERTICES};
 
-/// The keys of [`VERTICES`] where there are kinds: three are equal but for their kind, and so are two others.
+/// The keys of [`VERTICES`] in programs with kinds. Three of them have the same number and differ in their
+/// kinds, and so do the last two.
 const OF_KINDS: [(KindId, u64); 5] =
     [(KindId::DEFAULT, 0), (KindId(1), 0), (KindId(2), 0), (KindId(1), 5_003), (KindId(2), 5_003)];
 const KINDS: [&str; 2] = ["a", "b"];
 
-/// The keys of a program's vertices: their numbers, or those of three kinds.
+/// The keys of a program's vertices: their numbers, or keys of three kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
     Numbers,
@@ -17,7 +18,8 @@ pub(crate) enum Names {
 }
 
 impl Names {
-    /// Of half of the programs, where keys are not dense: half of those that each scheduler runs.
+    /// Returns the names of a program: kinds for half of the programs of each scheduler, if the keys are not
+    /// dense.
     pub(crate) fn of(seed: u64, keys: KeyKind) -> Names {
         if keys != KeyKind::Dense && seed / 2 % 2 == 1 { Names::OfKinds } else { Names::Numbers }
     }
@@ -32,7 +34,7 @@ impl Names {
         }
     }
 
-    /// The key of one of [`VERTICES`].
+    /// Returns the key of one of [`VERTICES`].
     pub(crate) fn key(self, v: u64) -> VertexKeyRef<'static> {
         let place = VERTICES.iter().position(|&vertex| vertex == v).expect("a vertex of the program");
         match self {
@@ -45,7 +47,7 @@ impl Names {
         EdgeKey::new(LABEL, self.key(item.0), self.key(item.1)).rank(item.2)
     }
 
-    /// Keys as a bit mask over [`VERTICES`].
+    /// Returns keys as a bit mask over [`VERTICES`].
     pub(crate) fn mask<'a>(self, keys: impl IntoIterator<Item = &'a VertexKey>) -> u64 {
         let place = |key: &VertexKey| VERTICES.iter().position(|&v| key.as_ref() == self.key(v));
         keys.into_iter().fold(0, |m, key| m | 1 << place(key).expect("a vertex of the program"))

@@ -7,29 +7,29 @@ use crate::Setting;
 use crate::history::{Attempt, Done, History};
 use crate::names::Names;
 
-/// The vertices of all programs; in a dense graph they lie in four subgraphs, and the last two on pages of
-/// their own.
+/// The vertices of all programs. In a dense graph they belong to four subgraphs, and the last two have pages
+/// of their own.
 pub(crate) const VERTICES: [u64; 5] = [0, 1, 64, 5_003, 10_006];
 
-/// One step of a transaction. Reads answer with a number.
+/// A step of a transaction. The answer of a read is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     HasVertex(u64),
     HasEdge(u64, u64),
-    /// The out-neighbours, as a bit mask over [`VERTICES`].
+    /// The out-neighbors, as a bit mask over [`VERTICES`].
     Neighbors(u64),
     InsertVertex(u64),
     RemoveVertex(u64),
     PutEdge(u64, u64),
     InsertEdge(u64, u64),
     RemoveEdge(u64, u64),
-    /// Those of many edges, which read nothing.
+    /// The following three steps call the operations for many edges, which read nothing.
     PutBlindly(u64, u64),
     InsertBlindly(u64, u64),
     RemoveBlindly(u64, u64),
-    /// Those after this have a label: parallel edges by rank, with a property.
+    /// The following steps use a label: its edges may be parallel, have a rank and a property.
     HasItem(Item),
-    /// The label's edges from a vertex, as a bit mask over [`VERTICES`] and ranks.
+    /// The edges of the label from a vertex, as a bit mask over [`VERTICES`] and ranks.
     Items(u64),
     ItemProperty(Item),
     PutItem(Item, i64),
@@ -40,23 +40,24 @@ pub(crate) enum Step {
     SetVertex(u64, i64),
 }
 
-/// Source, destination and rank of an edge with a label.
+/// The source, the destination and the rank of an edge with a label.
 pub(crate) type Item = (u64, u64, u64);
 
-/// Ranks are below this.
+/// The bound of the ranks.
 pub(crate) const RANKS: u64 = 2;
 
 pub(crate) const LABEL: &str = "calls";
 pub(crate) const PROPERTY: &str = "number";
 
-/// Defines what programs with labels name.
+/// Defines the label and the properties of programs with labels.
 pub(crate) fn define(graph: &Graph) {
     graph.define_label(LABEL, LabelOptions::new().multi(true)).expect("new");
     graph.define_edge_property(LABEL, PROPERTY, PropertyType::I64).expect("new");
     graph.define_vertex_property(PROPERTY, PropertyType::I64).expect("new");
 }
 
-/// An answer to a read of a property: nothing to have one, none, or a number.
+/// Returns the answer to a read of a property: 0 without an item, 1 without a value, otherwise two plus the
+/// value.
 pub(crate) fn property(found: Option<Option<i64>>) -> u64 {
     found.map_or(0, |number| number.map_or(1, |n| n as u64 + 2))
 }
@@ -69,11 +70,11 @@ fn number(found: Option<Value>) -> u64 {
 enum Unit {
     Write(Vec<Step>),
     Read(Vec<Step>),
-    /// Edge operations through a pipeline, each a transaction of its own.
+    /// Edge operations through a pipeline. Each is a transaction of its own.
     Pipe(Vec<Step>),
 }
 
-/// What each thread does.
+/// A program: the units of each thread.
 pub(crate) struct Program {
     threads: Vec<Vec<Unit>>,
     names: Names,
@@ -134,12 +135,14 @@ impl Program {
             let steps = (0..1 + rng.below(3)).map(|_| step(rng, kind == 0, labels));
             match kind {
                 0 => Unit::Read(steps.collect()),
-                // The thread that syncs for pipelines is none of the scheduler's.
+                // Not in a durable store, because the scheduler does not control the thread that syncs for
+                // pipelines.
                 1 if !durable => Unit::Pipe(steps.filter(|s| s.is_edge_write()).collect()),
                 _ => Unit::Write(steps.collect()),
             }
         };
-        // Now and then two threads write so much that several merges pass under the transaction of the third.
+        // In some programs, two threads write so much that several merges happen during the transaction of
+        // the third.
         let long = rng.below(4) == 0;
         let thread = |rng: &mut SplitMix64, i: u64| {
             let units = if long && i > 0 { 8 } else { 1 + rng.below(3) };
@@ -171,7 +174,7 @@ impl Program {
         }
     }
 
-    /// Reads everything after all threads have ended.
+    /// Reads the whole graph after all threads have ended.
     pub(crate) fn run_last(&self, graph: &Graph, history: &History) {
         let mut steps: Vec<Step> = VERTICES.iter().map(|&v| Step::HasVertex(v)).collect();
         steps.extend(VERTICES.iter().map(|&v| Step::Neighbors(v)));
@@ -195,7 +198,7 @@ impl Program {
     }
 }
 
-/// A list of the label as a bit mask.
+/// Returns a list of the label as a bit mask.
 fn items(names: Names, list: Vec<(hedgerow::VertexKey, u64)>) -> u64 {
     list.iter().fold(0, |m, (key, rank)| {
         let place = names.mask([key]).trailing_zeros() as u64 * RANKS + rank;
@@ -207,7 +210,7 @@ fn items(names: Names, list: Vec<(hedgerow::VertexKey, u64)>) -> u64 {
 fn read(graph: &Graph, names: Names, history: &History, steps: &[Step]) {
     let began = history.tick();
     let snapshot = graph.snapshot().expect("open");
-    // Writers merge and reclaim meanwhile.
+    // Writers merge and reclaim in the meantime.
     (0..steps.len() * 4).for_each(|_| shuttle::thread::yield_now());
     let answers = steps.iter().map(|&step| answer(&snapshot, names, step)).collect();
     let ts = snapshot.timestamp();
@@ -281,7 +284,7 @@ fn perform(txn: &mut WriteTxn, names: Names, step: Step) -> hedgerow::Result<u64
     })
 }
 
-/// A pipeline with a window of four; the acknowledgement gives an operation's place in the order, and its
+/// Runs a pipeline with a window of four. The acknowledgement of an operation has its timestamp and its
 /// answer.
 fn pipe(graph: &Graph, names: Names, history: &History, steps: &[Step]) {
     let (since, began) = (graph.published_ts(), history.tick());

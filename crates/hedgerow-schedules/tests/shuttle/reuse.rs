@@ -1,16 +1,17 @@
-//! One program: the id of a vertex is given to another while a single operation is on its way to that vertex.
+//! A program in which the id of a vertex goes to another vertex while a single operation writes to the first
+//! one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow::{Direction, KeyKind, Options, VertexKey};
 
-/// Rounds of the test, each of many schedules.
+/// The number of rounds of the test. Each explores many schedules.
 pub(crate) const ROUNDS: u64 = 50;
 
 /// The vertex that the operation names.
 const GONE: u64 = 1;
-/// The one that takes its id.
+/// The vertex that gets the id of the removed one.
 const NEXT: u64 = 2;
 /// The other end of the edge.
 const END: u64 = 3;
@@ -18,13 +19,15 @@ const END: u64 = 3;
 #[derive(Clone, Default)]
 pub(crate) struct Tally {
     pub(crate) schedules: Arc<AtomicU64>,
-    /// Schedules in which the other vertex got the id.
+    /// The number of schedules in which the new vertex got the id.
     pub(crate) moved: Arc<AtomicU64>,
 }
 
-/// One thread joins two vertices in a transaction of its own. Another removes one of the two and inserts a
-/// third, which gets the same id, since no snapshot sees the removed one any more. Whatever the schedule, the
-/// third has no edge; the removed one is there again if and only if the edge came last, and has it then.
+/// One thread joins two vertices in a transaction of its own. Another one removes one of them and inserts a
+/// third vertex, which gets the same id, because no snapshot sees the removed vertex any more.
+///
+/// In each schedule, the third vertex has no edge. The removed vertex exists again if and only if the edge
+/// was inserted last, and then it has the edge.
 pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();
     move || {

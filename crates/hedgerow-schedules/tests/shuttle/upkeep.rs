@@ -1,12 +1,12 @@
-//! A program in which the only writer of a store reads and commits while another thread settles what it
-//! reads.
+//! A program in which one thread reads and commits as the only writer, while another one settles the
+//! subgraphs that it reads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow::{KeyKind, Options};
 
-/// Rounds of the test; each explores many schedules.
+/// The number of rounds of the test. Each explores many schedules.
 pub(crate) const ROUNDS: u64 = 50;
 /// The number of transactions, and of concurrent calls of `settle`.
 const TURNS: u64 = 3;
@@ -18,8 +18,9 @@ pub(crate) struct Tally {
     pub(crate) schedules: Arc<AtomicU64>,
 }
 
-/// Each transaction reads in one subgraph and writes in another: validation must latch the subgraph that the
-/// transaction read, which the other thread settles. No other commit exists, so each conflict is a false one.
+/// Runs transactions that each read in one subgraph and write in another one. Validation must latch the
+/// subgraph that the transaction read, which the other thread settles. No other commit exists, so each
+/// conflict is false.
 pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();
     move || {

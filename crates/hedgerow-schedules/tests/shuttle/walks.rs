@@ -1,14 +1,14 @@
-//! One program: a reader walks over versions newer than its snapshot while they are replaced, unlinked and
-//! freed.
+//! A program in which a reader walks over versions newer than its snapshot, while another thread replaces,
+//! unlinks and frees them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow::{KeyKind, Options};
 
-/// Rounds of the test, each of many schedules.
+/// The number of rounds of the test. Each explores many schedules.
 pub(crate) const ROUNDS: u64 = 50;
-/// Versions that come and go, and walks over them.
+/// The number of versions that the writer replaces, and of walks over them.
 const VERSIONS: u64 = 3;
 
 #[derive(Clone, Default)]
@@ -16,9 +16,9 @@ pub(crate) struct Tally {
     pub(crate) schedules: Arc<AtomicU64>,
 }
 
-/// An old snapshot is read, and the latest state with it, while another thread inserts an edge and settles,
-/// again and again: each time no reader needs the version before, which goes to the retire list. Versions
-/// note their end in this build, and their use after it fails.
+/// A thread reads an old snapshot and the latest state, while another one inserts edges and settles. After
+/// each settling no reader needs the version before, and it goes to the retire list. In this build, a version
+/// records its end, and a later use of it fails.
 pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();
     move || {

@@ -1,9 +1,9 @@
-//! Checks of every graph that changes: one suite for the store and for the containers that it is compared
-//! with.
+//! Checks of every graph type that changes. One suite serves the store and the containers that the store is
+//! compared with.
 //!
-//! [`sequences`] compares random transactions, and snapshots that are held meanwhile, with plain sets.
-//! [`histories`] lets threads write and read at the same time, and replays their reads in the order of the
-//! commits. [`memory_returns`] removes all edges that it inserted.
+//! [`sequences`] compares random transactions and their open snapshots with plain sets. [`histories`] runs
+//! writing and reading threads, and replays the reads in the order of the commits. [`memory_returns`] removes
+//! all edges that it inserted.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,11 +18,11 @@ use hedgerow_workload::rng::Rng;
 use super::{PlainGraph, check};
 use crate::history::{self, Event, Level, Txn};
 
-/// Number of ids in sequences: some subgraphs.
+/// The number of ids in sequences; they are in several subgraphs.
 const IDS: u32 = 300;
-/// Number of vertices whose lists become long.
+/// The number of vertices whose lists become long.
 const HUBS: u32 = 4;
-/// Number of snapshots that are held at a time.
+/// The number of snapshots that are open at one time.
 const HELD: usize = 3;
 
 fn lacks<G: DynamicGraph>(capability: Capability) -> bool {
@@ -54,7 +54,8 @@ fn apply(graph: &mut PlainGraph, update: Update) {
     }
 }
 
-/// Draws an update: mostly edges, many of which end at hubs, and many of which exist already, or did once.
+/// Draws an update. Most updates concern edges. Many edges end at hubs, and many exist already or existed
+/// earlier.
 fn random_update(rng: &mut Rng, graph: &PlainGraph) -> Update {
     let any = |rng: &mut Rng| VertexId(rng.below(u64::from(IDS)) as u32);
     let end = |rng: &mut Rng| match rng.chance(0.5) {
@@ -80,7 +81,7 @@ fn random_update(rng: &mut Rng, graph: &PlainGraph) -> Update {
     }
 }
 
-/// Checks random transactions on an empty graph of this form against plain sets. Held snapshots must not
+/// Compares random transactions on an empty graph of this form with plain sets. Open snapshots must not
 /// change.
 ///
 /// # Panics
@@ -93,7 +94,7 @@ pub fn sequences<G: DynamicGraph>(new: impl Fn(bool, bool) -> G, seed: u64) {
     let mut held: Vec<(G::Snapshot, PlainGraph)> = Vec::new();
     let mut last = 0;
     for step in 0..30 {
-        // Mostly single updates; some batches, of which few are larger than the graph.
+        // Most steps have one update. Some steps have batches, and few batches are larger than the graph.
         let size = [1, 1, 1, 1, 2, 7, 60, 500][rng.below(8) as usize];
         let before = plain.clone();
         let mut updates = Vec::with_capacity(size);
@@ -138,7 +139,7 @@ pub fn sequences<G: DynamicGraph>(new: impl Fn(bool, bool) -> G, seed: u64) {
     same(&mut rng, &graph.snapshot().expect("a snapshot"), &plain);
 }
 
-/// Makes one update through its own method, and several as a transaction.
+/// Makes one update through its own method, and several updates as a transaction.
 fn write<G: DynamicGraph>(graph: &G, updates: &[Update]) -> Written {
     graph.write(updates).expect("ids and weights are valid")
 }
@@ -149,7 +150,7 @@ fn same<S: GraphSnapshot>(rng: &mut Rng, snapshot: &S, plain: &PlainGraph) {
     check(snapshot, plain);
 }
 
-/// Checks the counts, and single edges.
+/// Checks the counts and single edges.
 fn edges_are<S: GraphSnapshot>(rng: &mut Rng, snapshot: &S, plain: &PlainGraph) {
     assert_eq!(snapshot.edge_count(), plain.edges.len() as u64);
     for _ in 0..50 {
@@ -163,7 +164,8 @@ fn edges_are<S: GraphSnapshot>(rng: &mut Rng, snapshot: &S, plain: &PlainGraph) 
     }
 }
 
-/// Checks each kind of update through its own method: results, insertion again after a removal, and loops.
+/// Checks each kind of update through its own method: its results, a second insertion after a removal, and
+/// loops.
 ///
 /// # Panics
 /// If there is a difference.
@@ -195,14 +197,14 @@ pub fn single_updates<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     }
 }
 
-/// Checks the memory after all edges are removed, once beside a snapshot that still sees them, and once after
-/// it.
+/// Checks the memory after the removal of all edges. If the graph has versions, a snapshot with the edges is
+/// open during the removals, and is dropped before the check.
 ///
 /// # Panics
 /// If more than an eighth of the memory of the edges is left.
 pub fn memory_returns<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     const EDGES: u64 = 12_000;
-    /// The time for walks to end. They are short: one that lasts has lost its processor, for seconds at the
+    /// The time for walks to end. Walks are short. A longer walk lost its processor, for a few seconds at
     /// most.
     const PATIENCE: Duration = Duration::from_secs(20);
     let graph = new(false, false);
@@ -235,7 +237,7 @@ pub fn memory_returns<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     let after = loop {
         graph.reclaim().expect("memory is given back");
         let after = graph.memory_bytes();
-        // A walk of another test, in the same process, may keep unlinked versions.
+        // A walk of another test in the same process may keep unlinked versions.
         if after <= most || begun.elapsed() > PATIENCE {
             break after;
         }
@@ -244,8 +246,8 @@ pub fn memory_returns<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     assert!(after <= most, "{empty} bytes without edges, {full} with, {after} after");
 }
 
-/// Lets threads write while others read `snapshots` snapshots each. Judges them by the order of the
-/// timestamps: [`history::check`].
+/// Runs writing threads concurrently with threads that read `snapshots` snapshots each. Checks the result by
+/// the order of the timestamps: [`history::check`].
 ///
 /// # Panics
 /// If the order of commits does not explain the reads.
@@ -283,9 +285,9 @@ pub fn histories<G: DynamicGraph>(new: impl Fn(bool, bool) -> G, seed: u64, snap
     assert_eq!(graph.snapshot().expect("a snapshot").edge_count() as i64, edges, "edges in the end");
 }
 
-/// Number of sources whose lists are written and read. They are in several subgraphs.
+/// The number of sources whose lists are written and read. They are in several subgraphs.
 const ITEMS: u32 = 6;
-/// The most transactions of a writer, in case readers get no processor.
+/// The maximum number of transactions of a writer, in case the readers get no processor.
 const MOST_TRANSACTIONS: u32 = 50_000;
 
 fn source(item: u32) -> VertexId {
@@ -296,8 +298,9 @@ fn now(moments: &AtomicU64) -> u64 {
     moments.fetch_add(1, Ordering::SeqCst)
 }
 
-/// Writes transactions until no reader is left. Each adds a new element to one or two items, or removes an
-/// element that this thread added before: from one item, or as a vertex with all its edges.
+/// Writes transactions until no reader is left. Each transaction adds a new element to one or two items, or
+/// removes an element that this thread added before. The removal is from one item, or of the vertex with all
+/// its edges.
 fn writes<G: DynamicGraph>(
     graph: &G,
     moments: &AtomicU64,
@@ -316,7 +319,8 @@ fn writes<G: DynamicGraph>(
                 if rng.chance(0.55) && !own.is_empty() {
                     remove(&mut rng, &mut own, &mut events, &mut updates);
                 } else {
-                    // Elements of different writers alternate, so that they meet in one place of a list.
+                    // Elements of different writers alternate, so that the writers change the same place of a
+                    // list.
                     let element = 400 + next * 3 + writer;
                     next += 1;
                     let first = rng.below(u64::from(ITEMS)) as u32;
@@ -334,7 +338,7 @@ fn writes<G: DynamicGraph>(
         .collect()
 }
 
-/// Removes one of the edges that a thread added, or the vertex at its end.
+/// Removes one of the edges that a thread added, or the vertex at the edge's end.
 fn remove(rng: &mut Rng, own: &mut Vec<(u32, u32)>, events: &mut Vec<Event>, updates: &mut Vec<Update>) {
     let (item, element) = own[rng.below(own.len() as u64) as usize];
     let is_vertex = rng.chance(0.3);
@@ -347,7 +351,7 @@ fn remove(rng: &mut Rng, own: &mut Vec<(u32, u32)>, events: &mut Vec<Event>, upd
     });
 }
 
-/// Reads the list of one item, and checks other answers of the snapshot about it.
+/// Reads the list of one item, and checks other answers of the snapshot about the item.
 fn list_of<S: GraphSnapshot>(snapshot: &S, item: u32) -> Vec<u32> {
     let mut found = Vec::new();
     let visited = snapshot.visit([source(item)], Direction::Out, |_, run| {

@@ -1,5 +1,5 @@
-//! Checks of the reads of every file system: through the cache of the operating system, past it, and of many
-//! places at once.
+//! Checks of the reads of every file system: reads through the cache of the operating system, reads past the
+//! cache, and reads of many places at once.
 
 use std::io;
 
@@ -10,9 +10,9 @@ use hedgerow_io::{
 
 use crate::sim_fs::SplitMix64;
 
-/// The name of the file that is read. It must not exist before; the check removes it.
+/// The name of the file to read. The file must not exist before; the check removes it.
 const NAME: &str = "reads.tmp";
-/// The length of the file, which is no multiple of a block.
+/// The length of the file. It is not a multiple of a block.
 const BYTES: usize = 37 * BLOCK_BYTES + 1234;
 
 /// Makes a file in `dir` and reads it in every way.
@@ -30,7 +30,7 @@ pub fn check_reads(dir: &Dir) {
         check_places(file, &content);
         check_many(file, &content);
     }
-    // Writes through the cache, a cut and a growth: the next reads past the cache see them.
+    // Each later read past the cache sees the earlier writes through the cache, the cut and the growth.
     for at in [100, BLOCK_BYTES - 1, 5 * BLOCK_BYTES, BYTES - 10] {
         content.resize(content.len().max(at + 20), 0);
         content[at..at + 20].fill(7);
@@ -47,7 +47,7 @@ pub fn check_reads(dir: &Dir) {
     dir.unlink(NAME).expect("a removal");
 }
 
-/// Checks the call that all others build on.
+/// Checks the call that all other reads use.
 fn check_blocks(dir: &Dir, content: &[u8]) {
     let file = dir.vfs().open(NAME, Access::Read).expect("the file");
     let mut buffer = BlockBuffer::default();
@@ -97,7 +97,7 @@ fn check_places(file: &NamedFile, content: &[u8]) {
             offset,
             bytes,
         );
-        // The same through the cache.
+        // Reads the same place through the cache.
         let mut plain = vec![0; bytes];
         let is_there = file.read_exact_at(&mut plain, offset as u64).is_ok();
         assert_eq!(is_there, bytes == 0 || offset + bytes <= content.len());
@@ -110,7 +110,7 @@ fn check_many(file: &NamedFile, content: &[u8]) {
         for cached in [false, true] {
             let request = |(offset, bytes)| {
                 let request = ReadRequest::new(file, offset as u64, bytes, BlockBuffer::default());
-                // Through the cache for all requests, or for every third.
+                // All requests use the cache, or every third offset does.
                 if cached || offset % 3 == 0 { request.cached() } else { request }
             };
             let outcomes = pool.read_many(places(content.len()).map(request).collect());

@@ -22,7 +22,7 @@ impl Forge {
         }
     }
 
-    /// Links a segment to the record before it: the segment begins with the checksum of that record.
+    /// Links a segment to the record before it. The segment begins with the checksum of that record.
     fn link_to_previous(&mut self, file: usize) {
         let wanted = self.get(file, 72, 8);
         let sources: Vec<(usize, usize)> = self
@@ -89,14 +89,14 @@ impl Forge {
                 if kind == 4 && flags & 4 != 0 { self.take_properties(file, at) } else { at }
             }
             6 | 8 => {
-                // A label may have the kinds of its ends.
+                // A label may have the kinds of its endpoints.
                 let ends: &[usize] = if kind == 6 && flags & 2 != 0 { &[1, 1] } else { &[] };
                 let at = self.run(file, at, ends, part);
                 let length = self.get(file, at, 1) as usize;
                 self.run(file, at, &[1, length], part)
             }
             7 => {
-                // A property of vertices may have their kind.
+                // A property of vertices may have the kind of its vertices.
                 let of_kind: &[usize] = if flags & 1 != 0 { &[1] } else { &[] };
                 let at = self.run(file, at, &[2, 1], part);
                 let at = self.run(file, at, of_kind, part);

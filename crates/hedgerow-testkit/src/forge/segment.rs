@@ -7,11 +7,11 @@ use crate::layout::{Image, Page, SegmentLayout};
 
 /// The number of gaps with one width byte in a packed list.
 const MINI_BLOCK: usize = 64;
-/// The longest packed neighbor, and the longest payload: together they give the number of neighbors in a
+/// The maximum lengths of a packed neighbor and of a payload. Together they give the number of neighbors in a
 /// piece.
 const MOST_PACKED: usize = 5;
 const MOST_PAYLOAD: usize = 65_520;
-/// The kind of a record that is a head: its neighbors follow in pieces.
+/// The kind of a record that is a head; its neighbors follow in pieces.
 const CUT: u64 = 1;
 
 impl Forge {
@@ -46,7 +46,7 @@ impl Forge {
         self.steps.push(Step::Sum64 { file, prefix: indexed(footer), range, at: footer + 112 });
     }
 
-    /// Takes the blocks of the key index, entry by entry, then its head.
+    /// Takes the blocks of the key index, entry by entry, and then its head.
     fn take_key_index(&mut self, file: usize, layout: &SegmentLayout) {
         let id = self.bytes[file][48..56].to_vec();
         let indexed = |position: usize| [&id[..], &(position as u64).to_le_bytes(), b"index"].concat();
@@ -134,11 +134,11 @@ struct Head {
     weights: bool,
     ranks: bool,
     columns: bool,
-    /// The degrees of the vertices that have neighbors.
+    /// The degrees of the vertices with neighbors.
     degrees: Vec<usize>,
 }
 
-/// A record whose fields are being taken, in one stretch of the file or several.
+/// A record whose fields are being taken. It is in one or several ranges of the file.
 struct Place<'a> {
     forge: &'a mut Forge,
     file: usize,
@@ -151,8 +151,8 @@ impl<'a> Place<'a> {
         Place { forge, file, stretches, at: 0 }
     }
 
-    /// Returns the place of byte `position` of the record in the file; beyond the file if it is beyond the
-    /// record.
+    /// Returns the place in the file of byte `position` of the record. Beyond the record, returns a place
+    /// beyond the file.
     fn in_file(&self, mut position: usize) -> usize {
         for stretch in self.stretches {
             if position < stretch.len() {
@@ -197,8 +197,8 @@ impl<'a> Place<'a> {
         Head { entries, weights, ranks, columns, degrees }
     }
 
-    /// Takes the neighbors `range` of a part, then their values. The neighbors of each list in the range are
-    /// a packed list of their own.
+    /// Takes the neighbors `range` of a part, and then their values. The neighbors of each list in the range
+    /// form a separate packed list.
     fn take_entries(&mut self, head: &Head, range: Range<usize>) {
         let mut begin = 0;
         for degree in &head.degrees {
@@ -234,7 +234,7 @@ impl<'a> Place<'a> {
             1 => (0..live).for_each(|_| self.take(8, Part::Keys)),
             2 => self.take_texts(live, 1),
             3 => self.take_texts(live, 4),
-            // Keys of several kinds: kind and type of each, numbers, lengths of texts, texts.
+            // Keys of several kinds: kind and type of each key, then numbers, lengths of texts, texts.
             4 => {
                 let texts = (0..live).filter(|i| self.peek(i * 2 + 1, 1) == 1).count();
                 (0..live * 2).for_each(|_| self.take(1, Part::Keys));

@@ -1,4 +1,4 @@
-//! The checker finds each kind of violation, and nothing in a history that is right.
+//! The checker finds each kind of violation, and nothing in a correct history.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn a_right_history_passes() {
         txn(3, 4, 1, 1, &[read(0, &[7]), read(1, &[])]),
         txn(6, 7, 2, 3, &[read(1, &[9]), Event::Remove(1, 9), read(1, &[])]),
         txn(8, 9, 3, 3, &[read(0, &[7, 8]), read(1, &[])]),
-        // Changes nothing in the end, and has no timestamp of its own.
+        // This transaction changes nothing in the end, and has no own timestamp.
         txn(8, 9, 3, 3, &[Event::Add(1, 4), read(1, &[4]), Event::Remove(1, 4)]),
     ];
     assert_eq!(both(&history), [None, None]);
@@ -45,7 +45,7 @@ fn lost_updates_are_found() {
     let [serializable, snapshot] = both(&[one(0, 1, 1), one(1, 2, 2)]);
     assert!(matches!(serializable, Some(Violation::Read { .. })));
     assert!(matches!(snapshot, Some(Violation::LostUpdate { item: 0, other: 1, .. })), "{snapshot:?}");
-    // Blind additions of two elements to a list are no conflict.
+    // Blind additions of two elements to a list do not conflict.
     let blind = |began, ts, element| txn(began, 9, 0, ts, &[Event::Add(1, element)]);
     assert_eq!(both(&[blind(0, 1, 1), blind(1, 2, 2)]), [None, None]);
 }

@@ -8,9 +8,9 @@ use super::rich::{PROPERTIES, WEIGHT};
 use super::{BulkOp, ItemKey, LABELS, Model, ModelConfig, ModelOp, RichOp};
 use crate::sim_fs::SplitMix64;
 
-/// Returns the `n`-th key of a graph. A dense key is the number itself; the others are scattered. In a rich
-/// graph that is not dense, keys of three kinds take turns ([`KINDS`](super::KINDS)), and some of them are
-/// equal but for their kind.
+/// Returns the `n`-th key of a graph. A dense key is the number itself; other keys are scattered. In a rich
+/// graph without dense keys, keys of three kinds take turns ([`KINDS`](super::KINDS)). Some of them differ
+/// only in their kind.
 pub fn vertex_key(config: ModelConfig, n: u64) -> VertexKey {
     let text = |n: u64| VertexKey::Str(Arc::from(format!("v{}{n}", "-".repeat((n % 23) as usize))));
     // An odd factor keeps the keys different.
@@ -31,30 +31,30 @@ pub struct Generator {
     rng: SplitMix64,
     first: u64,
     universe: u64,
-    /// True if it also draws operations on many edges, and weights given as properties.
+    /// True if the generator also draws operations on many edges, and weights given as properties.
     bulk: bool,
-    /// The distance of the numbers of two adjacent keys.
+    /// The difference between the numbers of two adjacent keys.
     stride: u64,
 }
 
-/// A stride with which no two dense ids are in one page of subgraphs.
+/// A stride that puts any two dense ids into different pages of subgraphs.
 const FAR: u64 = 5_003;
 
 impl Generator {
-    /// Makes a generator for the keys number `first` to `first + universe - 1`. It draws the first of them
-    /// more often, so that some vertices have many neighbours.
+    /// Makes a generator for the keys number `first` to `first + universe - 1`. It draws the first keys more
+    /// often, so that some vertices have many neighbours.
     pub fn new(config: ModelConfig, seed: u64, first: u64, universe: u64) -> Generator {
         let rng = SplitMix64::new(seed);
         Generator { config, rng, first, universe: universe.max(1), bulk: false, stride: 1 }
     }
 
-    /// Returns this generator, but with every method that writes: those for many edges too, and weights given
+    /// Returns this generator with every writing method, including methods for many edges, and weights given
     /// as properties.
     pub fn with_bulk(self) -> Generator {
         Generator { bulk: true, ..self }
     }
 
-    /// Returns this generator, but with keys far apart: each dense id has a page of subgraphs of its own.
+    /// Returns this generator with keys far apart: each dense id is in a different page of subgraphs.
     pub fn far_apart(self) -> Generator {
         Generator { stride: FAR, ..self }
     }
@@ -83,7 +83,7 @@ impl Generator {
         }
     }
 
-    /// Draws an operation. With `model`, most removals of edges hit an existing one.
+    /// Draws an operation. With `model`, most removals of edges select an existing edge.
     pub fn op(&mut self, model: Option<&Model>) -> ModelOp {
         if self.bulk && self.rng.eighths(2) {
             return ModelOp::Bulk(self.bulk_op(model));
@@ -121,7 +121,7 @@ impl Generator {
         }
     }
 
-    /// Draws the endpoints of an edge; half of the time of an existing edge.
+    /// Draws the endpoints of an edge. Half of the draws take an existing edge.
     fn pair(&mut self, model: Option<&Model>) -> (VertexKey, VertexKey) {
         let existing = model.filter(|model| model.plain_edge_count() > 0 && self.rng.eighths(4));
         let found = existing.and_then(|model| {
@@ -168,7 +168,7 @@ impl Generator {
         self.item()
     }
 
-    /// Draws properties of an edge that is put or inserted; now and then its weight is among them.
+    /// Draws the properties of a new edge; some draws include its weight.
     fn props_of_new(&mut self, item: &ItemKey) -> Vec<(String, Value)> {
         let mut props = self.props(false);
         if self.bulk && self.config.weighted && item.label.is_empty() && self.rng.eighths(4) {
@@ -213,7 +213,7 @@ impl Generator {
         ModelOp::RemoveEdge(self.key(), self.key())
     }
 
-    /// Draws one to `most` operations; small numbers are drawn more often.
+    /// Draws one to `most` operations; small counts are more frequent.
     pub fn transaction(&mut self, model: Option<&Model>, most: u64) -> Vec<ModelOp> {
         let bound = if self.rng.eighths(4) { most.div_ceil(8) } else { most };
         let n = 1 + self.rng.below(bound.max(1));

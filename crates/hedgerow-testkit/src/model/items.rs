@@ -39,14 +39,14 @@ impl Model {
         self.contains_vertex(key).then(|| self.rich.vertices.get(key).cloned().unwrap_or_default())
     }
 
-    /// Returns the edges that are not plain, ascending: those of named labels, and those of the default label
-    /// with properties.
+    /// Returns the edges that are not plain, in ascending order: edges of named labels, and edges of the
+    /// default label with properties.
     pub fn items(&self) -> impl Iterator<Item = (&ItemKey, &Props)> {
         self.rich.items.iter()
     }
 
-    /// Returns other endpoints and ranks of the edges of a named label at a vertex, ascending. In a directed
-    /// graph `incoming` chooses the direction.
+    /// Returns the other endpoints and the ranks of the edges of a named label at a vertex, in ascending
+    /// order. In a directed graph `incoming` selects the direction.
     pub fn neighbors_of(&self, label: &str, key: &VertexKey, incoming: bool) -> Vec<(VertexKey, u64)> {
         let of_label = self.rich.items.keys().filter(|item| item.label == label);
         let other = |item: &ItemKey| match (&item.src == key, &item.dst == key) {
@@ -75,7 +75,7 @@ impl Model {
             if !self.directed || !incoming {
                 add(&item.src, &item.dst, item.rank);
             }
-            // An undirected loop is in the list once.
+            // The list contains an undirected loop once.
             let second = if self.directed { incoming } else { item.src != item.dst };
             if second {
                 add(&item.dst, &item.src, item.rank);
@@ -85,7 +85,7 @@ impl Model {
         all
     }
 
-    /// Sets an edge without regard to its earlier state, for tests that copy a store into a model.
+    /// Sets an edge without use of its earlier state, for tests that copy a store into a model.
     pub fn set_item(&mut self, key: ItemKey, props: Props) {
         let key = self.stored(&key);
         self.rich.items.insert(key, props);

@@ -1,4 +1,4 @@
-//! Operations: on one vertex or edge, with labels, ranks or properties, and on many edges at once.
+//! Operations on one vertex or edge, with labels, ranks or properties, and on many edges at once.
 
 use hedgerow_core::{Value, VertexKey};
 
@@ -30,35 +30,35 @@ pub enum RichOp {
     Put(ItemKey, Vec<(String, Value)>),
     /// Inserts the edge unless it exists.
     Insert(ItemKey, Vec<(String, Value)>),
-    /// Lays properties over those of an existing edge.
+    /// Sets properties of an existing edge, and keeps its other properties.
     Update(ItemKey, Vec<(String, Value)>),
     /// Removes the edge.
     Remove(ItemKey),
     /// Makes sure that the vertex exists with exactly these properties.
     PutVertex(VertexKey, Vec<(String, Value)>),
-    /// Lays properties over those of an existing vertex.
+    /// Sets properties of an existing vertex, and keeps its other properties.
     UpdateVertex(VertexKey, Vec<(String, Value)>),
 }
 
 /// Source and destination of an edge.
 type Pair = (VertexKey, VertexKey);
 
-/// An operation on many edges of the default label. It reads nothing, and returns nothing about the edges
-/// before it.
+/// An operation on many edges of the default label. It reads nothing, and its result contains nothing about
+/// the earlier edges.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BulkOp {
     /// Makes sure that the edges exist with weight 1.
     Put(Vec<Pair>),
     /// Makes sure that the edges exist with these weights.
     PutWeighted(Vec<(VertexKey, VertexKey, f64)>),
-    /// Inserts the edges that do not exist, with weight 1, and leaves the others as they are.
+    /// Inserts the missing edges with weight 1, and leaves existing edges unchanged.
     Insert(Vec<Pair>),
     /// Removes the edges.
     Remove(Vec<Pair>),
 }
 
 impl BulkOp {
-    /// Returns the operation edge by edge, in order.
+    /// Returns the operation as single operations on each edge, in order.
     pub fn each(&self) -> Vec<ModelOp> {
         let pairs = |pairs: &[Pair], op: fn(VertexKey, VertexKey) -> ModelOp| {
             pairs.iter().map(|(src, dst)| op(src.clone(), dst.clone())).collect()

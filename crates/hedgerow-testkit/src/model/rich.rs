@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use hedgerow_core::{KeyKind, PropertyType, Value, VertexKey};
 
-/// Properties by name. Nulls are not kept.
+/// Properties by name, without nulls.
 pub type Props = BTreeMap<String, Value>;
 
-/// The labels of a rich graph: the default one, one whose edges are unique, one whose edges have ranks.
+/// The labels of a rich graph: the default label, a label with unique edges, and a label whose edges have
+/// ranks.
 pub const LABELS: [(&str, bool); 3] = [("", false), ("knows", false), ("calls", true)];
 
-/// The kinds of vertices of a rich graph that is not dense, after the default one: their names and types of
-/// keys.
+/// The vertex kinds of a rich graph without dense keys, after the default kind: their names and key types.
 pub const KINDS: [(&str, KeyKind); 2] = [("page", KeyKind::U64), ("author", KeyKind::Str)];
 
-/// The properties of a rich graph, of edges of each label and of vertices.
+/// The properties of a rich graph. Edges of each label and vertices have them.
 pub const PROPERTIES: [(&str, PropertyType); 6] = [
     ("flag", PropertyType::Bool),
     ("count", PropertyType::I64),
@@ -24,7 +24,7 @@ pub const PROPERTIES: [(&str, PropertyType); 6] = [
     ("when", PropertyType::Timestamp),
 ];
 
-/// The property under which the weight of an edge of the default label is set, in a weighted graph.
+/// The property that sets the weight of an edge of the default label, in a weighted graph.
 pub const WEIGHT: &str = "weight";
 
 /// An edge of the model.
@@ -40,10 +40,10 @@ pub struct ItemKey {
     pub rank: u64,
 }
 
-/// The content of a rich graph beside vertices and plain edges.
+/// The content of a rich graph in addition to vertices and plain edges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rich {
-    /// Edges of named labels, and those edges of the default label that have properties.
+    /// Edges of named labels, and edges of the default label with properties.
     pub(super) items: BTreeMap<ItemKey, Props>,
     pub(super) vertices: BTreeMap<VertexKey, Props>,
 }

@@ -20,7 +20,7 @@ fn a_vertex_takes_its_edges_and_undirected_edges_have_two_ends() {
     assert!(!model.has_endpoints(&ModelOp::PutEdge(key(1), key(2), 1.0)));
 }
 
-/// The lists of all vertices at once are those of each vertex alone.
+/// The lists of all vertices at once equal the lists of each single vertex.
 #[test]
 fn lists_of_all_vertices_agree_with_those_of_one() {
     for config in ModelConfig::all().map(ModelConfig::with_labels) {

@@ -1,4 +1,4 @@
-//! The content of a file in shared chunks: cloning is O(1), writing copies the chunks it touches.
+//! The content of a file in shared chunks. A clone is O(1); a write copies the chunks that it touches.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ impl Content {
         self.len
     }
 
-    /// Reads the bytes at `offset`, at most `buf.len()`. Returns how many there are.
+    /// Reads the bytes at `offset`, at most `buf.len()`. Returns the number of bytes read.
     pub(super) fn read(&self, offset: u64, buf: &mut [u8]) -> usize {
         let n = self.len.saturating_sub(offset).min(buf.len() as u64) as usize;
         let mut done = 0;

@@ -1,4 +1,4 @@
-//! The state that a crash leaves.
+//! The state after a crash.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,25 @@ use super::state::{DirOp, FileOp, Inode, Pending, State};
 /// The fate of unsynced changes in a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Damage {
-    /// All are lost.
+    /// All changes are lost.
     LoseAll,
-    /// All survive.
+    /// All changes survive.
     KeepAll,
-    /// Changes before some moment survive; a write at that moment survives in part.
+    /// The changes before some moment survive; a write at that moment survives in part.
     Prefix,
-    /// Each survives or not.
+    /// Each change survives or is lost.
     RandomSubset,
-    /// Each sector of 512 bytes of each write survives or not, and so does each change of a length or of the
-    /// directory.
+    /// Each sector of 512 bytes of each write survives or is lost. The same holds for each change of a length
+    /// or of the directory.
     Tear512,
-    /// The same with sectors of 4,096 bytes.
+    /// The same as `Tear512`, with sectors of 4,096 bytes.
     Tear4096,
-    /// Each sector of each write survives, is lost, or holds garbage in its place.
+    /// Each sector of each write survives, is lost, or is replaced by garbage.
     Garbage,
 }
 
 impl Damage {
-    /// All modes.
+    /// All damage modes.
     pub const ALL: [Damage; 7] = [
         Damage::LoseAll,
         Damage::KeepAll,
@@ -63,7 +63,7 @@ pub(super) fn crash(state: &State, damage: Damage, seed: u64) -> State {
     let cut = if damage == Damage::Prefix { choose_cut(state, &mut rng) } else { 0 };
     let mut crash = Crash { damage, rng, odds, cut };
     let mut names = state.durable_names.clone();
-    // Journals keep the order of directory changes, so half of the crashes do too.
+    // Journals keep the order of directory changes. Half of the crashes therefore keep it.
     let ordered = crash.rng.eighths(4) && !matches!(damage, Damage::KeepAll | Damage::Prefix);
     let kept = crash.rng.below(state.pending_names.len() as u64 + 1) as usize;
     for (i, pending) in state.pending_names.iter().enumerate() {
@@ -146,7 +146,7 @@ impl Crash {
         }
     }
 
-    /// Returns `part` with some wrong bits, or with wrong bytes from some place on.
+    /// Returns `part` with some wrong bits, or with wrong bytes after some place.
     fn garble(&mut self, part: &[u8]) -> Vec<u8> {
         let mut bytes = part.to_vec();
         if self.rng.eighths(4) {

@@ -9,16 +9,16 @@ pub struct OpIndex(pub u64);
 /// A moment of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// The operation has had no effect yet.
+    /// The operation has no effect yet.
     Before,
-    /// Half of the operation has taken effect: the first half of a write, or of the changes that a sync makes
-    /// durable. Other operations have no inside.
+    /// Half of the operation has taken effect: the first half of a write, or half of the changes that a sync
+    /// makes durable. Other operations have no such phase.
     Inside,
-    /// The operation has taken effect, or failed; the caller does not know yet.
+    /// The operation has taken effect or failed, but has not returned to the caller.
     After,
 }
 
-/// An event of an observer.
+/// An event for an observer.
 #[derive(Clone, Debug)]
 pub struct OpEvent {
     /// The operation.

@@ -9,7 +9,7 @@ use super::rng::SplitMix64;
 
 /// Error numbers of Linux.
 pub mod errno {
-    /// Interrupted. Callers repeat interrupted calls, so plan it [`Once`](super::Repeat::Once) only.
+    /// Interrupted call. Callers repeat interrupted calls, so plan it [`Once`](super::Repeat::Once) only.
     pub const EINTR: i32 = 4;
     /// Input or output error.
     pub const EIO: i32 = 5;
@@ -25,7 +25,7 @@ pub mod errno {
     pub const EDQUOT: i32 = 122;
 }
 
-/// Operations that faults count together.
+/// A class of operations with a common count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultClass {
     /// Operations that change or sync something; see [`OpIndex`].
@@ -37,20 +37,20 @@ pub enum FaultClass {
 /// The frequency of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// Only the operation fails.
+    /// Only the selected operation fails.
     Once,
-    /// The operation and all later ones fail.
+    /// The selected operation and all later operations fail.
     Forever,
 }
 
 /// A planned failure.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// The class of operations that are counted.
+    /// The class of operations to count.
     pub class: FaultClass,
-    /// The number of the operation among those of its class, from 0 since the file system was made.
+    /// The number of the operation in its class, from 0 since the file system was made.
     pub at: u64,
-    /// The site of the operation, if given. Then the first operation of this site at or after `at` fails.
+    /// The site of the operation, if given. The first operation of this site at or after `at` then fails.
     pub site: Option<&'static str>,
     /// The frequency.
     pub repeat: Repeat,
@@ -110,7 +110,7 @@ impl Faults {
         site
     }
 
-    /// Returns the error of operation `index`, if a fault hits it.
+    /// Returns the error of operation `index` if a fault matches it.
     pub(super) fn failure(&mut self, class: FaultClass, index: u64, site: &str) -> Option<i32> {
         let hits = |f: &Fault| match (f.site, f.repeat) {
             (None, Repeat::Once) => index == f.at,
@@ -125,7 +125,7 @@ impl Faults {
         errno
     }
 
-    /// Returns how many of `n` bytes are transferred, at least one if any.
+    /// Returns the number of bytes to transfer out of `n`: at least one if `n` is not 0.
     pub(super) fn shorten(&mut self, n: usize) -> usize {
         match &mut self.short {
             Some(rng) if n > 1 => 1 + rng.below(n as u64) as usize,

@@ -62,7 +62,7 @@ impl SimFile {
             self.fs.shared.state.lock().change(self.inode, change(0, n));
             return Ok(n);
         }
-        // Every other failing write writes a part first.
+        // Every second failing write writes a part first.
         if step.error.is_none() || step.index.0 % 2 == 1 {
             let seq = self.fs.shared.state.lock().change(self.inode, change(0, half));
             step.inside();
@@ -109,7 +109,7 @@ impl VfsFile for SimFile {
         !self.fs.shared.faults.lock().refuse_blocks
     }
 
-    /// Reads blocks, with the faults of other reads. A short read reads whole blocks.
+    /// Reads blocks, with the same faults as other reads. A short read reads whole blocks.
     fn read_blocks_at(&self, blocks: &mut [u8], offset: u64) -> io::Result<Option<usize>> {
         if !self.reads_past_cache() {
             return Ok(None);
@@ -126,8 +126,8 @@ impl VfsFile for SimFile {
         self.fs.operation("write", &self.kind, |_, step| self.write_part(buf, offset, step))
     }
 
-    /// True unless blocks are refused, so that tests cover callers that write blocks. Blocks come through
-    /// [`write_at`](VfsFile::write_at).
+    /// True unless a test refuses blocks, so that tests cover callers that write blocks. Blocks arrive
+    /// through [`write_at`](VfsFile::write_at).
     fn takes_blocks(&self) -> bool {
         !self.fs.shared.faults.lock().refuse_blocks
     }

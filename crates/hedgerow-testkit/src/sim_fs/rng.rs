@@ -21,12 +21,12 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below `bound`, which is not 0.
+    /// Returns a number below `bound`; `bound` must not be 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// True `n` times out of 8.
+    /// Returns true with a probability of `n` eighths.
     pub fn eighths(&mut self, n: u64) -> bool {
         self.below(8) < n
     }

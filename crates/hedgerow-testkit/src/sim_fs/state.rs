@@ -1,4 +1,4 @@
-//! The durable state, the state that programs see, and the operations in between.
+//! The durable state, the state that programs see, and the operations between them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::content::Content;
 
-/// The identity of a file under any name.
+/// The identity of a file; it does not depend on its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct InodeId(u64);
 
@@ -37,8 +37,8 @@ pub(super) enum DirOp {
 }
 
 impl DirOp {
-    /// Applies the change. Does nothing if its file is not there under that name, because an earlier change
-    /// was lost.
+    /// Applies the change. Does nothing if the file does not have this name, because an earlier change was
+    /// lost.
     pub(super) fn apply(&self, names: &mut BTreeMap<String, InodeId>) {
         match self {
             DirOp::Create(name, id) => {
@@ -59,7 +59,7 @@ impl DirOp {
     }
 }
 
-/// A change that is not durable yet, with its place in the order of all changes.
+/// A change that is not yet durable, with its place in the order of all changes.
 #[derive(Clone, Debug)]
 pub(super) struct Pending<Op> {
     pub(super) seq: u64,
@@ -73,11 +73,11 @@ pub(super) struct Inode {
     /// The content on the disk.
     pub(super) durable: Content,
     pub(super) pending: Vec<Pending<FileOp>>,
-    /// True if a failed sync has dropped changes, so that `now` cannot be reached from `durable` any more.
+    /// True if a failed sync dropped changes, so that `now` is no longer reachable from `durable`.
     dropped: bool,
 }
 
-/// The way in which a lock is held.
+/// The state of a held lock.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Locked {
     Alone,
@@ -196,7 +196,7 @@ impl State {
         seq
     }
 
-    /// Replaces a change by a longer one with the same begin.
+    /// Replaces a change by a longer one with the same start.
     pub(super) fn extend_change(&mut self, id: InodeId, seq: u64, op: FileOp) {
         let inode = self.inode_mut(id);
         op.apply(&mut inode.now);
@@ -232,7 +232,8 @@ impl State {
         }
     }
 
-    /// Drops pending changes, like a failed sync: they stay readable but will never be written.
+    /// Drops pending changes, as a failed sync does. Programs can still read them, but no sync will write
+    /// them.
     pub(super) fn forget_changes(&mut self, id: InodeId) {
         let inode = self.inode_mut(id);
         if !inode.pending.is_empty() {

@@ -10,7 +10,7 @@ fn bytes_of(fs: &SimFs, name: &str) -> Option<Vec<u8>> {
     fs.files().get(name).cloned()
 }
 
-/// A durable file of 3,000 times `a`.
+/// Makes a durable file of 3,000 bytes `a`.
 fn with_file() -> SimFs {
     let fs = SimFs::new();
     let file = dir(&fs).create("f.wal").unwrap();
@@ -253,7 +253,7 @@ fn files_can_be_damaged_by_hand_and_locks_exclude() {
     let fs = SimFs::from_files(&BTreeMap::from([("f".to_owned(), b"abc".to_vec())]));
     assert!(fs.corrupt("f", 1, 1) && !fs.corrupt("f", 3, 1) && !fs.corrupt("g", 0, 1));
     assert_eq!(bytes_of(&fs.crash_clone(Damage::LoseAll, 0), "f").unwrap(), b"acc");
-    // Who has the file open sees an overwriting, but not another file of its name.
+    // An open handle sees an overwrite, but not another file with the same name.
     let open = dir(&fs).open("f", Access::Read).unwrap();
     assert!(fs.overwrite("f", b"longer") && !fs.overwrite("g", b"") && fs.file("g").is_none());
     fs.put("f", b"other");
@@ -276,7 +276,7 @@ fn files_can_be_damaged_by_hand_and_locks_exclude() {
     assert!(read_only.write_at(b"x", 0).is_err());
 }
 
-/// Of files without unsynced changes nothing is copied, however many bytes they have.
+/// A clone copies nothing of files without unsynced changes, independent of their size.
 #[test]
 fn clones_are_cheap() {
     let fs = SimFs::new();

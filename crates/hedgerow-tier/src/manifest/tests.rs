@@ -1,4 +1,4 @@
-//! Round trips, damage, names, and what each interrupted switch leaves.
+//! Tests of manifests: round trips, damage, names, and the files that an interrupted switch leaves.
 
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, Timestamp};
 use hedgerow_io::checksum::{checksum64, checksum128};
@@ -35,7 +35,7 @@ fn segment(id: u64) -> LevelSegment {
     LevelSegment { level: 2, info }
 }
 
-/// A manifest that uses every field.
+/// Returns a manifest that uses every field.
 fn full(sequence: u64) -> Manifest {
     Manifest {
         sequence,
@@ -130,7 +130,7 @@ proptest! {
         prop_assert!(found.stray.is_empty());
     }
 
-    /// Bodies under a right checksum are a manifest or an error, whatever they hold.
+    /// A body with a correct checksum decodes to a manifest or to an error, whatever its bytes are.
     #[test]
     fn a_body_of_any_bytes_is_a_manifest_or_an_error(
         edits in vec((any::<prop::sample::Index>(), prop_oneof![any::<u32>(), Just(u32::MAX), Just(0)]), 1..4),
@@ -146,7 +146,7 @@ proptest! {
     }
 }
 
-/// `bytes` with the checksum of the file made right again.
+/// Returns `bytes` with the correct checksum of the file.
 fn with_hash(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - 16;
     let hash = checksum128(&bytes[..end]);
@@ -221,7 +221,7 @@ fn a_damaged_manifest_is_never_replaced_by_an_older_one() {
     assert!(matches!(damage(load(&fs)), CorruptionKind::FileChecksum { .. }));
     fs.overwrite(&manifest_name(4), &[]);
     assert!(matches!(damage(load(&fs)), CorruptionKind::Header(FormatError::Truncated { found: 0 })));
-    // A manifest under another one's name is damage as well.
+    // A manifest with the name of another one is also damaged.
     fs.overwrite(&manifest_name(4), &fs.file(&manifest_name(3)).unwrap());
     assert!(matches!(damage(load(&fs)), CorruptionKind::Header(FormatError::WrongFile { .. })));
 }
@@ -322,7 +322,7 @@ fn a_manifest_is_never_written_over() {
     assert_eq!(loaded(&fs).manifest, full(4));
 }
 
-/// Who opens a store looks at it before it has the lock, while the one who has it may switch manifests.
+/// A thread that opens a store reads the manifest without the lock, whose owner may switch manifests.
 #[test]
 fn a_reader_without_a_lock_finds_a_manifest_beside_switches() {
     let fs = SimFs::new();
@@ -387,7 +387,7 @@ fn a_switch_that_fails_says_whether_the_old_manifest_holds() {
                 "operation {fail_at}: {result:?}"
             );
             assert!(result.is_err() && (unknown || !renamed));
-            // Once the trouble is over the next switch succeeds over whatever was left.
+            // After the faults end, the next switch succeeds, whatever files are left.
             full(5).store(&fs.handle()).unwrap();
             assert_eq!(loaded(&fs).manifest, full(5));
         }

@@ -1,4 +1,4 @@
-//! Lists there and back, against an encoding and a decoding bit by bit.
+//! Tests of encoding and decoding lists, against a model that works bit by bit.
 
 mod hostile;
 mod model;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use hedgerow_core::VertexId;
 
-/// Every form.
+/// All forms of a list.
 const FORMS: [Form; 4] = [
     Form { relative: false, repeats: false },
     Form { relative: false, repeats: true },
@@ -22,7 +22,7 @@ fn encoded(list: &[VertexId], source: VertexId, form: Form) -> Vec<u8> {
     out
 }
 
-/// The list that all of `bytes` hold.
+/// Decodes the list that fills all of `bytes`.
 fn decoded(bytes: &[u8], len: usize, source: VertexId, form: Form) -> Result<Vec<VertexId>, Fault> {
     let mut cursor = Bytes::new(bytes);
     let mut list = Vec::new();
@@ -32,8 +32,8 @@ fn decoded(bytes: &[u8], len: usize, source: VertexId, form: Form) -> Result<Vec
     Ok(list)
 }
 
-/// Encodes and decodes `list` in every form that it has, with and without bytes behind it, and compares the
-/// bytes with those of the model.
+/// Encodes and decodes `list` in every form that can represent it, with and without bytes after it. Compares
+/// the bytes with those of the model.
 fn check(list: &[VertexId], source: VertexId) {
     let strict = list.windows(2).all(|pair| pair[0] < pair[1]);
     for form in FORMS.into_iter().filter(|form| strict || form.repeats) {
@@ -55,7 +55,7 @@ fn check(list: &[VertexId], source: VertexId) {
     }
 }
 
-/// The list of these gaps, as they are.
+/// Returns the list with this first id and these gaps.
 fn list_of(first: u32, gaps: impl IntoIterator<Item = u32>) -> Vec<VertexId> {
     let mut list = vec![VertexId(first)];
     let mut id = first;
@@ -91,7 +91,7 @@ fn these_lists_have_these_bytes() {
 #[test]
 fn every_width_at_every_length_of_a_mini_block() {
     for (width, count) in (0..=32u32).flat_map(|width| (1..=MINI_BLOCK).map(move |count| (width, count))) {
-        // As large as the ids allow where all others are 0, with a step each.
+        // The widest gap that the ids allow if all other gaps are 0, plus a step for each.
         let widest = ((1u64 << width) - 1).min(u64::from(VertexId::MAX.0) - MINI_BLOCK as u64);
         let room = (u64::from(VertexId::MAX.0) - widest) / count as u64;
         for (place, fill) in [(0, 0), (count - 1, 0), (count / 2, 1), (count - 1, widest)] {
@@ -143,13 +143,13 @@ fn the_first_neighbor_decides_whether_relative_is_shorter() {
     assert_eq!(first_len(list[0], VertexId(999_990), plain), 3);
 }
 
-/// Lists as graphs have them: gaps of like sizes, some far larger.
+/// Generates lists like those of graphs: gaps of similar sizes, and a few much larger ones.
 fn lists() -> impl Strategy<Value = Vec<VertexId>> {
     (any::<u32>(), 0..24u32, prop::collection::vec((any::<u32>(), 0..40u32), 0..200)).prop_map(
         |(first, bits, gaps)| {
             let mut list = vec![VertexId(first >> (bits % 9).max(1))];
             for (gap, more) in gaps {
-                // One in twenty is larger by up to 256 times.
+                // One gap in twenty is up to 256 times larger.
                 let bits = if more < 2 { (bits + 8).min(32) } else { bits };
                 let id = list[list.len() - 1].0.checked_add((u64::from(gap) & ((1 << bits) - 1)) as u32);
                 list.extend(id.map(VertexId).filter(|id| *id <= VertexId::MAX));

@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(account.used(), 0);
     }
 
-    /// Two streams, each of which reads each of its blocks four times, read each block from files once.
+    /// Two streams read each of their blocks four times. They read each block from files only once.
     #[test]
     fn two_streams_keep_the_blocks_of_each_other() {
         let cache = ReadCache::new(&Arc::new(Account::new(None)), 64 << 10, 64 << 10);
@@ -230,7 +230,8 @@ mod tests {
         assert_eq!(misses, 2 * 400);
     }
 
-    /// Where others fill the account it keeps what it has, and takes no more than it is sure of.
+    /// If other users fill the account, the cache keeps its entries, and grows only up to its guaranteed
+    /// size.
     #[test]
     fn it_grows_only_into_room() {
         let account = Arc::new(Account::new(Some(1 << 20)));

@@ -1,4 +1,5 @@
-//! What is written comes back; what breaks a rule is refused.
+//! Tests of segments: reading returns the written images, and writers and readers refuse data that breaks a
+//! rule.
 
 mod caps;
 mod damage;
@@ -51,7 +52,7 @@ proptest! {
         let told: Vec<_> = summaries.iter().map(|s| (s.id, s.as_of, s.vertices, s.edges)).collect();
         prop_assert_eq!(told, summaries_of(&images));
         prop_assert_eq!(&read_all(&fs, &info).unwrap(), &images);
-        // Some of each page: the others are passed over.
+        // A read of some images of each page skips the other images.
         let is_wanted = |id: ImageId| wanted >> (id.subgraph.0 % 64) & 1 == 1;
         let some: Vec<_> = images.into_iter().filter(|image| is_wanted(image.id)).collect();
         let mut found = Vec::new();
@@ -110,7 +111,7 @@ fn a_segment_may_be_empty() {
     let fs = SimFs::new();
     let info = write(&fs, config(KeyKind::Str, true), &[]);
     assert_eq!((info.subgraphs, info.vertices, info.edges, info.max_as_of), (0, 0, 0, Timestamp::ZERO));
-    // Header, the head of a key index of nothing, footer.
+    // The header, the head of an empty key index, and the footer.
     assert_eq!((info.bytes, info.pages), (64 + 24 + 128, None));
     assert_eq!(read_all(&fs, &info).unwrap(), []);
     let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
@@ -157,7 +158,7 @@ fn parts_without_neighbors_take_no_room() {
     assert_eq!(bytes, other.file(&segment_name(FILE)).unwrap());
 }
 
-/// Properties of vertices are columns of the last label, where each vertex is its own neighbor.
+/// The properties of vertices are columns of the last label, in which each vertex is its own neighbor.
 #[test]
 fn properties_of_vertices_come_back() {
     let fs = SimFs::new();

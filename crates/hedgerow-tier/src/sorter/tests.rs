@@ -1,4 +1,5 @@
-//! Records come back sorted, however many sorted files they went through, and damaged sorted files are found.
+//! Tests of the sorter: records come back sorted through any number of sorted files, and damage in these is
+//! found.
 
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
@@ -16,7 +17,7 @@ fn read(sorted: &Sorted) -> Result<Records, TierError> {
     Ok(all)
 }
 
-/// Random records, a few of them longer than a chunk, a block, or a length of one byte.
+/// Returns random records. A few are longer than a chunk, a block, or the range of a length of one byte.
 fn records(count: u64, seed: u64) -> Records {
     let mut rng = SplitMix64::new(seed);
     let mut record = |i: u64| {

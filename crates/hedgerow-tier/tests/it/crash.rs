@@ -1,4 +1,4 @@
-//! A crash at every operation, in every damage mode, then a second one during the cleaning up.
+//! Crashes at every operation, with each kind of damage, and second crashes during the cleanup.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::cycle::{checkpoint, clean, inspect};
 
 const ROUNDS: u64 = 4;
 
-/// What is wrong with the state that a crash left, if anything is.
+/// Checks the state that a crash left. Returns the manifest and its round, or a description of the fault.
 fn judge(fs: &SimFs, acknowledged: u64) -> Result<(Option<Manifest>, u64), String> {
     let (manifest, round) = inspect(&fs.handle()).map_err(|error| error.to_string())?;
     if round == acknowledged || round == acknowledged + 1 {
@@ -23,15 +23,15 @@ fn judge(fs: &SimFs, acknowledged: u64) -> Result<(Option<Manifest>, u64), Strin
     }
 }
 
-/// Opens after a crash as a store does: finds the state, cleans up, goes on for one checkpoint; with crashes
-/// in that, `depth` deep. Returns how many crashes were judged.
+/// Opens after a crash as a store does: finds the state, cleans up, and makes one more checkpoint, with
+/// crashes of depth `depth` during this. Returns the number of judged crashes.
 fn life_after(fs: &SimFs, acknowledged: u64, seed: u64, depth: u32) -> Result<u64, String> {
     let (manifest, round) = judge(fs, acknowledged)?;
     let handle = fs.handle();
     let crashes = with_crashes(fs, round, seed, depth, &|acknowledge| {
         clean(&handle)?;
-        // The ids of stray segments are gone with them; they may be used again only after the next switch
-        // counts.
+        // The names of stray segments disappear with them. Their ids may be reused only after the next switch
+        // is durable.
         let manifest = manifest.as_ref().map(|_| Manifest::load(&handle)).transpose()?.flatten();
         checkpoint(&handle, manifest.map(|found| found.manifest).as_ref(), round + 1, acknowledge).map(|_| ())
     })?;
@@ -41,8 +41,8 @@ fn life_after(fs: &SimFs, acknowledged: u64, seed: u64, depth: u32) -> Result<u6
 
 type Work<'a> = &'a dyn Fn(&dyn Fn()) -> Result<(), TierError>;
 
-/// Runs `work` and, unless `depth` is 0, judges a crash at every moment of it; `work` calls its argument for
-/// each checkpoint that counts.
+/// Runs `work` and, unless `depth` is 0, judges a crash at every operation of it. `work` calls its argument
+/// once for each durable checkpoint.
 fn with_crashes(fs: &SimFs, from: u64, seed: u64, depth: u32, work: Work<'_>) -> Result<u64, String> {
     let acknowledged = Arc::new(AtomicU64::new(from));
     let clones = Arc::new(Mutex::new(Vec::new()));
@@ -64,7 +64,7 @@ fn with_crashes(fs: &SimFs, from: u64, seed: u64, depth: u32, work: Work<'_>) ->
     worked.map_err(|error| error.to_string())?;
     let mut crashes = 0;
     for (clone, acknowledged, damage, seed) in clones.lock().drain(..) {
-        // Every eighth crash gets a second one at every operation of what follows it.
+        // Every eighth crash is followed by second crashes, one at every operation after it.
         let deeper = if seed.is_multiple_of(8) { depth - 1 } else { 0 };
         crashes += life_after(&clone, acknowledged, seed, deeper)
             .map_err(|why| format!("{why}; damage {damage:?}, seed {seed}"))?;
@@ -72,7 +72,7 @@ fn with_crashes(fs: &SimFs, from: u64, seed: u64, depth: u32, work: Work<'_>) ->
     Ok(crashes)
 }
 
-/// The first rounds of a store's life.
+/// Makes the first checkpoints of a store.
 fn live(handle: &Arc<dyn Vfs>, acknowledge: &dyn Fn()) -> Result<(), TierError> {
     let mut manifest = None;
     for round in 1..=ROUNDS {
@@ -143,7 +143,7 @@ fn fail_and_reopen(at: u64, errno: i32, repeat: Repeat) {
     } else {
         panic!("operation {at}: {result:?}");
     }
-    // A new process on the same machine, and one after a loss of power.
+    // A new process on the same machine, and one after a power loss.
     for seed in 0..4 {
         let fs = fs.crash_clone(Damage::ALL[seed as usize], seed);
         life_after(&fs, acknowledged, seed, 0).unwrap_or_else(|why| panic!("operation {at}: {why}"));
@@ -151,14 +151,14 @@ fn fail_and_reopen(at: u64, errno: i32, repeat: Repeat) {
     life_after(&fs, acknowledged, 9, 0).unwrap_or_else(|why| panic!("operation {at}: {why}"));
 }
 
-/// The process dies between rename and sync; the next one finds the new manifest, removes what only the old
-/// one names, and then the power fails: the directory must not go back to the old manifest.
+/// The process ends between rename and sync. The next one finds the new manifest, removes the files that only
+/// the old one names, and then the power fails. The directory must not go back to the old manifest.
 #[test]
 fn a_name_that_only_looks_durable_is_made_so() {
     let fs = SimFs::new();
     let handle = fs.handle();
     let first = checkpoint(&handle, None, 1, || ()).unwrap();
-    // The second sync of the directory: the first belongs to the segment, three operations before.
+    // The second sync of the directory. The first one belongs to the segment, three operations before.
     let at = fs.op_count() + 4;
     let site = Some("sync_dir:dir");
     fs.plan_fault(Fault { class: FaultClass::Change, at, site, repeat: Repeat::Once, errno: errno::EIO });

@@ -1,4 +1,5 @@
-//! What a store does with its disk tier: flush, switch, clean up; and what it must find again.
+//! The cycle of a store with a disk tier: flush, switch, cleanup, and the check of the state that must be
+//! found.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ pub(crate) const STORE: StoreId = StoreId([0x5e; 16]);
 pub(crate) const CONFIG: GraphConfig =
     GraphConfig { directed: true, keys: KeyKind::U64, weighted: true, reverse: false };
 
-/// The image of subgraph `id` after checkpoint `round`.
+/// Returns the image of subgraph `id` after checkpoint `round`.
 pub(crate) fn image(round: u64, id: u32) -> SubgraphImage {
     let degree = 40 + (round as u32 * 7 + id) % 50;
     let mut offsets = [0; 65];
@@ -35,8 +36,8 @@ pub(crate) fn image(round: u64, id: u32) -> SubgraphImage {
     }
 }
 
-/// Checkpoint `round`: one segment of all subgraphs, then the switch, then the removal of what only older
-/// manifests name. The function calls `after_switch` as soon as the switch is valid.
+/// Makes checkpoint `round`: writes a segment of all subgraphs, switches the manifest, and removes the files
+/// that only older manifests name. Calls `after_switch` as soon as the switch is valid.
 pub(crate) fn checkpoint(
     fs: &Arc<dyn Vfs>,
     previous: Option<&Manifest>,
@@ -84,8 +85,8 @@ pub(crate) fn clean(fs: &Arc<dyn Vfs>) -> Result<(), TierError> {
     Ok(())
 }
 
-/// The current manifest and its round, after everything it names was read and found right; round 0 before any
-/// checkpoint.
+/// Returns the current manifest and its round, after reading and checking all files that it names. Before any
+/// checkpoint the round is 0.
 pub(crate) fn inspect(fs: &Arc<dyn Vfs>) -> Result<(Option<Manifest>, u64), TierError> {
     let Some(found) = Manifest::load(fs)? else {
         return Ok((None, 0));

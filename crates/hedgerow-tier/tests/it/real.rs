@@ -1,4 +1,4 @@
-//! The same cycle on the operating system's files.
+//! The same cycle with the files of the operating system.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Group commit and the registry of readers with many threads, outside of the model checkers, which cannot
-//! afford as many threads.
+//! Group commit and the reader registry with many threads. These tests run outside of the model checkers,
+//! which can explore only a few threads.
 #![cfg(not(feature = "model-checking"))]
 #![allow(missing_docs, reason = "a test program")]
 
@@ -14,10 +14,11 @@ use hedgerow_txn::{Clock, Counts, DurableLog, GroupCommit, NotDurable};
 
 const THREADS: u64 = 24;
 const COMMITS: u64 = 400;
-/// Some hundred times as long as it takes, and tens of times as long as it takes on a busy machine.
+/// The time after which a test fails: hundreds of times its usual duration, tens of times that on a busy
+/// machine.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A log whose sync takes a while, so that many sleep.
+/// A log with a slow sync, so that many committers sleep.
 #[derive(Default)]
 struct SlowLog {
     appended: AtomicU64,
@@ -45,7 +46,7 @@ fn nobody_of_many_sleeps_for_ever() {
     let (commits, log, over) = (GroupCommit::default(), SlowLog::default(), AtomicBool::new(false));
     let together = Barrier::new(THREADS as usize);
     let client = || {
-        // One alone would need a sync for each of its commits.
+        // The threads start together, because a single committer needs a sync for each of its commits.
         together.wait();
         for _ in 0..COMMITS {
             let ts = {
@@ -66,7 +67,7 @@ fn nobody_of_many_sleeps_for_ever() {
             let begun = Instant::now();
             while !over.load(SeqCst) {
                 if begun.elapsed() > PATIENCE {
-                    // The threads that sleep would be waited for at the end of the scope.
+                    // The process aborts, because the end of the scope would wait for the sleeping threads.
                     eprintln!("asleep at {:?} of {}", clock.published(), THREADS * COMMITS);
                     std::process::abort();
                 }

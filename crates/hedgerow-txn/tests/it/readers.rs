@@ -1,4 +1,4 @@
-//! The registry against a trivial one, with more readers than slots, and under threads.
+//! Tests of the registry: against a simple model, with more readers than slots, and under threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use hedgerow_core::Timestamp;
 use hedgerow_txn::{ReaderRegistry, Registration};
 
-/// Numbers that look random (xorshift64).
+/// A generator of pseudo-random numbers (xorshift64).
 struct Random(u64);
 
 impl Random {
@@ -22,7 +22,7 @@ fn register(registry: &ReaderRegistry, hint: usize, ts: u64) -> Registration {
     registry.register(hint, || Some((Timestamp(ts), ()))).0
 }
 
-/// Closes one of `open`, at random.
+/// Closes a random registration of `open` and returns its timestamp.
 fn close_one(registry: &ReaderRegistry, open: &mut Vec<Registration>, random: &mut Random) -> Timestamp {
     let registration = open.swap_remove(random.below(open.len()));
     let ts = registration.ts();
@@ -30,7 +30,7 @@ fn close_one(registry: &ReaderRegistry, open: &mut Vec<Registration>, random: &m
     ts
 }
 
-/// What a scan says, against the counts of what is open.
+/// Compares a scan with the counts of the open readers.
 fn compare(registry: &ReaderRegistry, open: &BTreeMap<Timestamp, usize>, random: &mut Random) {
     let active = registry.scan();
     assert!(!active.registering);
@@ -50,7 +50,7 @@ fn many_readers_are_told_apart_by_their_timestamps() {
         let (registry, mut random) = (ReaderRegistry::default(), Random(seed));
         let (mut open, mut counts) = (Vec::new(), BTreeMap::new());
         for step in 0..3_000 {
-            // Mostly opened at first, mostly closed in the end; timestamps repeat.
+            // Early steps mostly open readers, late steps mostly close them. Timestamps repeat.
             if open.is_empty() || random.below(3_000) > step {
                 let registration = register(&registry, random.below(100), random.below(300) as u64);
                 *counts.entry(registration.ts()).or_insert(0) += 1;
@@ -81,7 +81,7 @@ fn slots_are_not_made_for_readers_that_stay() {
     assert!(bytes - before <= 64 * held.len(), "{bytes} bytes");
     held.into_iter().for_each(|registration| _ = registry.close(registration));
     assert!(registry.scan().timestamps().is_empty());
-    // The table keeps its size, and later readers use it again.
+    // The table keeps its size, and later readers reuse it.
     let held = hold(1 << 40);
     assert_eq!(registry.scan().timestamps().len(), held.len());
     assert!(registry.bytes() <= bytes + bytes / 2, "{} bytes, {bytes} before", registry.bytes());

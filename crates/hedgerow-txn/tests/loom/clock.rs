@@ -1,4 +1,4 @@
-//! Publication: completed commits become visible as a prefix, and none is forgotten.
+//! Publication: completed commits become visible as a prefix, and each of them becomes visible.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ fn counts_belong_to_their_timestamp_or_are_refused() {
     loom::model(|| {
         let clock = clock(u64::MAX);
         let other = clock.clone();
-        // Five commits: the fifth takes the place of the first in the ring of counts.
+        // The fifth of five commits reuses the ring slot of the first one.
         let writer = thread::spawn(move || {
             for _ in 0..5 {
                 let ts = draw(&other);
@@ -98,7 +98,7 @@ fn counts_belong_to_their_timestamp_or_are_refused() {
     });
 }
 
-/// One thread draws in the section, another outside of it: each timestamp is drawn once, and no thread draws
+/// One thread draws in the section, another outside of it. Each timestamp is drawn once, and no thread draws
 /// between two steps of the section.
 #[test]
 fn nobody_draws_outside_while_another_is_in_the_section() {
@@ -126,8 +126,8 @@ fn nobody_draws_outside_while_another_is_in_the_section() {
     });
 }
 
-/// The thread that forbids it sees the last timestamp that was drawn outside, and what its committer did
-/// before.
+/// The thread that forbids drawing outside sees the last timestamp drawn there, and the earlier writes of its
+/// committer.
 #[test]
 fn nothing_is_drawn_outside_once_that_is_forbidden() {
     loom::model(|| {

@@ -1,12 +1,12 @@
-//! The threads of a large commit.
+//! Model checks of the threads of a large commit.
 
 use std::sync::Arc;
 
 use hedgerow_txn::CommitThreads;
 use loom::thread;
 
-/// Every element of every phase is worked on once, in phases that do not overlap, and the caller gets all
-/// back, however late the follower comes.
+/// The threads process each element once in each phase, and the phases do not overlap. The caller gets all
+/// elements back, also if the follower starts late.
 #[test]
 fn phases_follow_each_other_and_come_back_whole() {
     loom::model(|| {

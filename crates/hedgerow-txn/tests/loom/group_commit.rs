@@ -1,5 +1,5 @@
-//! Group commit: an acknowledged commit is durable and published, no committer waits for ever, a failure
-//! reaches all of them.
+//! Group commit: an acknowledged commit is durable and published, no committer waits for ever, and a failed
+//! sync reaches all committers.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use hedgerow_txn::{Clock, Counts, DurableLog, GroupCommit, NotDurable};
 use loom::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use loom::thread;
 
-/// A log that remembers what was appended and what was synced.
+/// A log that records the last appended and the last synced timestamp.
 struct FakeLog {
     appended: AtomicU64,
     synced: AtomicU64,
@@ -77,11 +77,11 @@ fn an_acknowledged_commit_is_durable_and_visible() {
     });
 }
 
-/// Whoever appends while a sync is under way needs another one, and one of the late ones must lead it.
+/// A commit that is appended during a sync needs another sync, and a waiting committer must lead that sync.
 #[test]
 fn nobody_who_comes_too_late_for_a_sync_is_forgotten() {
     let mut builder = loom::model::Builder::new();
-    // Three committers at the usual bound take hours.
+    // With the default bound, three committers take hours.
     builder.preemption_bound = Some(1);
     builder.max_branches = 20_000;
     builder.check(|| {
@@ -114,7 +114,7 @@ fn a_failed_sync_acknowledges_nobody() {
     });
 }
 
-/// Completes a commit that no log holds, and wakes those that it publishes.
+/// Completes a commit without a log, and wakes the committers that this publishes.
 fn complete((clock, commits): &(Clock, GroupCommit), ts: Timestamp) {
     if clock.complete(ts, 0, 0) {
         commits.wake(clock);
@@ -139,8 +139,7 @@ fn without_a_log_a_committer_waits_for_those_before_it() {
     });
 }
 
-/// Two committers wait for different commits: the publisher wakes the one whose commit is published, and
-/// forgets neither.
+/// Two committers wait for different commits. The publisher wakes each of them once its commit is published.
 #[test]
 fn those_who_wait_for_different_commits_are_all_woken() {
     let mut builder = loom::model::Builder::new();
@@ -169,7 +168,7 @@ fn those_who_wait_for_different_commits_are_all_woken() {
     });
 }
 
-/// A commit that its owner does not wait for.
+/// Makes a commit without waiting for it, and requests its sync.
 fn submit(store: &Store) -> Timestamp {
     let ts = {
         let mut order = store.clock.order();
@@ -184,7 +183,7 @@ fn submit(store: &Store) -> Timestamp {
     ts
 }
 
-/// The thread that syncs for submitted commits, until the store is over.
+/// Runs the thread that syncs submitted commits, until `over` is set or a sync fails.
 fn serve(store: &Store, over: &AtomicU64) {
     while let Some(ts) = store.commits.next_asked(&store.clock, || over.load(SeqCst) == 1) {
         if store.commits.wait(&store.clock, ts, Some(&store.log)).is_err() {
@@ -202,7 +201,7 @@ fn a_submitted_commit_becomes_durable_although_its_owner_never_syncs() {
         let syncer = thread::spawn(move || serve(&server, &server_over));
         submit(&store);
         let last = submit(&store);
-        // Without a log this waits for others only: it blocks for ever if a wake-up is lost.
+        // Without a log, this call leads no sync: it blocks for ever if a wake-up is lost.
         store.commits.wait(&store.clock, last, None::<&FakeLog>).unwrap();
         assert!(store.log.synced.load(SeqCst) >= last.0, "visible before it was durable");
         over.store(1, SeqCst);

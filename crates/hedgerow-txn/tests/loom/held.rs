@@ -1,6 +1,7 @@
-//! Readers that stay, and give their slots to others (invariant I26); and being told of those that end (I27).
+//! Readers that release their slots to other readers (invariant I26), and the records of closed readers
+//! (I27).
 //!
-//! Under the checker a line has one slot, and there are two lines.
+//! Under the checker a cache line has one slot, and there are two lines.
 
 use std::sync::Arc;
 
@@ -13,22 +14,23 @@ use crate::readers::{Store, publish_and_judge, register, store};
 
 const NEVER: [Timestamp; 0] = [];
 
-/// What readers of the version at timestamp 0 look at, and whoever judges it dead overwrites.
+/// A cell that readers of the version at timestamp 0 read. A thread that judges the version dead overwrites
+/// it.
 struct Read(UnsafeCell<u64>);
 
 impl Read {
     fn look(&self) {
-        // SAFETY: the checker fails where a write is not ordered with this.
+        // SAFETY: the checker reports each write that is not ordered with this read.
         self.0.with(|value| assert_eq!(unsafe { *value }, 0));
     }
 
     fn overwrite(&self) {
-        // SAFETY: as above.
+        // SAFETY: the checker reports each read that is not ordered with this write.
         self.0.with_mut(|value| unsafe { *value = 1 });
     }
 }
 
-/// A thread that opens a reader.
+/// Starts a thread that opens a reader.
 fn opens(store: &Arc<Store>, hint: usize) -> thread::JoinHandle<Registration> {
     let store = store.clone();
     thread::spawn(move || register(&store, hint))
@@ -125,7 +127,7 @@ fn what_a_moved_reader_read_is_overwritten_after_it_read() {
     });
 }
 
-/// A reader closes while another thread begins to watch.
+/// Closes a reader while another thread begins to watch for closing readers.
 fn closes_beside_a_watcher(
     readers: Arc<ReaderRegistry>,
     close: impl FnOnce(&ReaderRegistry) + Send + 'static,
@@ -161,7 +163,7 @@ fn who_waits_for_a_moved_reader_is_told_of_its_end() {
     });
 }
 
-/// The table may count a reader that is moved for a moment longer than it reads.
+/// For a moment after a moved reader has closed, the table may still count it.
 #[test]
 fn who_sees_the_count_of_a_reader_that_closed_while_it_was_moved_is_told() {
     loom::model(|| {
@@ -205,7 +207,8 @@ fn who_waits_for_older_readers_is_not_told_of_newer_ones() {
     });
 }
 
-/// One reader closes, another gives its slot up, and a third closes too: each is told or leaves a mark.
+/// Two readers close at the same time, and the log may have no cell for one of them. Each timestamp is
+/// recorded, or the log has the mark for further closes.
 #[test]
 fn endings_for_which_there_is_no_cell_are_told_together() {
     loom::model(|| {
@@ -226,7 +229,8 @@ fn endings_for_which_there_is_no_cell_are_told_together() {
     });
 }
 
-/// Readers of one timestamp and of another move to the table at once, close at once, and are seen meanwhile.
+/// Two threads move readers of two timestamps to the table and close them. Scans in between see the open
+/// readers.
 #[test]
 fn readers_that_move_together_are_seen_and_gone() {
     loom::model(|| {
@@ -234,13 +238,13 @@ fn readers_that_move_together_are_seen_and_gone() {
         let register = |hint, ts| readers.register(hint, || Some((Timestamp(ts), ()))).0;
         let (first, second) = (register(0, 5), register(1, 5));
         let other = readers.clone();
-        // Moves the first.
+        // Registering the third reader moves the first one to the table.
         let moves = thread::spawn(move || {
             let third = other.register(0, || Some((Timestamp(6), ()))).0;
             other.close(first);
             third
         });
-        // Moves the second.
+        // Registering the fourth reader moves the second one to the table.
         let fourth = register(1, 7);
         assert!(readers.scan().contains(Timestamp(5)), "the second one reads");
         readers.close(second);

@@ -1,4 +1,4 @@
-//! Model-checked protocols of the transaction layer: every interleaving up to the preemption bound.
+//! Model checks of the protocols of the transaction layer: every interleaving up to the preemption bound.
 #![cfg(feature = "loom")]
 
 mod clock;

@@ -1,4 +1,4 @@
-//! The registry: no version that a registering reader needs is judged dead.
+//! The registry: a reclaimer judges no version dead that a registering reader needs.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ pub(crate) fn register(store: &Store, hint: usize) -> hedgerow_txn::Registration
     store.readers.register(hint, || Some((store.clock.published(), ()))).0
 }
 
-/// Publishes a commit, then judges the version that lived before it, as a reclaimer does: `true` if it is
-/// dead.
+/// Publishes a commit, then judges the version before it as a reclaimer does. Returns `true` if that version
+/// is dead.
 pub(crate) fn publish_and_judge(store: &Store) -> bool {
     let ts = store.clock.order().draw();
     store.clock.complete(ts, 0, 0);
@@ -43,7 +43,8 @@ fn a_reader_keeps_the_version_that_it_reads() {
     });
 }
 
-/// The reader finds that the timestamp moved since it claimed a slot with it, and it moves again.
+/// The reader stores the published timestamp in a slot. Then a commit is published, so the reader must store
+/// the new timestamp. Then another commit is published.
 #[test]
 fn a_reader_that_registers_late_keeps_the_version_that_it_reads() {
     loom::model(|| {

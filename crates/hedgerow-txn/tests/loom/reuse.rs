@@ -1,8 +1,7 @@
-//! Reuse of ids: what is known by id and not versioned is overwritten only when no reader sees the removed
-//! vertex.
+//! Reuse of ids: a commit overwrites the unversioned data of an id only if no reader sees the removed vertex.
 //!
-//! The checker leaves out schedules that it takes for equal to others, and too many where other threads wait
-//! for a step of the first thread. So the first thread is the reader, or has no step.
+//! The checker skips schedules that it considers equal to others. It skips too many if other threads wait for
+//! a step of the first thread. So the first thread is the reader, or has no step.
 
 use std::sync::Arc;
 
@@ -14,7 +13,8 @@ use loom::thread;
 const ID: VertexId = VertexId(0);
 const OLD: u64 = 1;
 const NEW: u64 = 2;
-/// The only vertex is removed by the first commit, and another one gets its id, if at all, by the second.
+/// The timestamp of the commit that removes the only vertex. The second commit may give its id to another
+/// vertex.
 const DIED: Timestamp = Timestamp(1);
 const BORN: Timestamp = Timestamp(2);
 
@@ -22,8 +22,7 @@ struct Store {
     clock: Clock,
     readers: ReaderRegistry,
     free: FreeIds,
-    /// The key that the id carries. The checker reports readers that are not ordered before, or after, the
-    /// overwriting.
+    /// The key of the id. The checker reports a read that is not ordered before or after the overwriting.
     key: UnsafeCell<u64>,
 }
 
@@ -44,7 +43,7 @@ impl Store {
         self.readers.register(0, || Some((self.clock.published(), ()))).0
     }
 
-    /// What a reader finds under the id.
+    /// Returns the key that a reader finds under the id.
     fn read(&self, registration: &Registration) -> Option<u64> {
         let t = registration.ts();
         // SAFETY: the checker verifies that no write is concurrent.
@@ -74,7 +73,7 @@ impl Store {
         self.free.removed(ID, ts);
     }
 
-    /// Inserts a vertex if the id can be had, and says whether.
+    /// Inserts a vertex if the id is free. Returns whether it did.
     fn insert(&self) -> bool {
         let oldest = || {
             let published = self.clock.published();

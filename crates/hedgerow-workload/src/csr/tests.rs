@@ -1,4 +1,4 @@
-//! Rows against sets of pairs.
+//! Tests of compressed rows against sets of pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

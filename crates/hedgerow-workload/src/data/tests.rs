@@ -1,4 +1,4 @@
-//! The rule itself; the environment is the process's and is not changed here.
+//! Tests of the rule for absent data. They do not change the environment, because it belongs to the process.
 
 use super::{DataError, absent};
 

@@ -1,4 +1,4 @@
-//! Shape and stability of generated graphs.
+//! Tests of the shape and the stability of generated graphs.
 
 use super::{EdgeList, kron, shuffle, uniform};
 use crate::rng::{Rng, mix};
@@ -33,7 +33,7 @@ fn kron_is_skewed_and_uniform_is_not() {
     assert!(max(&skewed) > 2000, "largest degree {}", max(&skewed));
     assert!(max(&flat) < 80, "largest degree {}", max(&flat));
     assert!(isolated(&skewed) > 2000 && isolated(&flat) == 0);
-    // Permuted ids: hubs are not all at the front.
+    // The ids are permuted, so the hubs are not all at the front.
     let front = skewed[..skewed.len() / 2].iter().map(|&d| u64::from(d)).sum::<u64>();
     let all = skewed.iter().map(|&d| u64::from(d)).sum::<u64>();
     assert!((0.4..0.6).contains(&(front as f64 / all as f64)));

@@ -30,8 +30,8 @@ fn a_shuffle_is_a_permutation_and_its_inverse() {
     }
 }
 
-/// Each of the first numbers, and the rest together, as often as the distribution says: five deviations of a
-/// binomial one.
+/// The counts of the first twenty numbers, and of all other numbers together, are within five standard
+/// deviations of a binomial distribution.
 #[test]
 fn zipf_draws_numbers_as_often_as_it_says() {
     const DRAWS: u32 = 100_000;

@@ -58,7 +58,7 @@ pub enum ReadError {
         reason: MatrixError,
     },
     /// The first bytes of the file are the mark of another encoding than UTF-8.
-    #[error("{}: in UTF-16 or UTF-32; convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does", .path.display())]
+    #[error("{}: in UTF-16 or UTF-32; convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8", .path.display())]
     Encoding {
         /// The file.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum ReadError {
         format: &'static str,
     },
     /// The delimiter of fields cannot be found from a sample.
-    #[error("{}:{line}: cannot tell what separates the fields of {row:?}: {candidates} would do", .path.display())]
+    #[error("{}:{line}: cannot tell what separates the fields of {row:?}: it could be {candidates}", .path.display())]
     DelimiterUnclear {
         /// The file.
         path: PathBuf,
@@ -137,10 +137,10 @@ pub enum RowError {
         limit: usize,
     },
     /// The line is not UTF-8.
-    #[error("not UTF-8; convert the file, as iconv -t UTF-8 does")]
+    #[error("not UTF-8; convert the file, for example with iconv -t UTF-8")]
     NotUtf8,
     /// A column is absent.
-    #[error("no column {} for the {what}, the row has {found}", .column + 1)]
+    #[error("no column {} for the {what}, the row has {found} columns", .column + 1)]
     MissingColumn {
         /// The expected content of the column.
         what: &'static str,
@@ -185,7 +185,7 @@ pub enum RowError {
     },
     /// A line has a carriage return outside of quotes.
     #[error(
-        "a carriage return stands within the line: lines end with a line feed; convert the file, as tr '\\r' '\\n' does"
+        "the line contains a carriage return: lines end with a line feed; convert the file, for example with tr '\\r' '\\n'"
     )]
     CarriageReturn,
     /// A line that would be a comment has as many fields as the rows.
@@ -218,10 +218,10 @@ pub enum RowError {
         text: String,
     },
     /// A quoted field does not end with a quote before the delimiter.
-    #[error("a quoted field does not end before the next delimiter")]
+    #[error("text follows the closing quote of a field, before the next delimiter")]
     Quote,
     /// A quoted field does not end within the limit, or within the file.
-    #[error("a quoted field that begins here does not end within {limit} bytes or before the file does")]
+    #[error("a quoted field that begins here does not end within {limit} bytes or within the file")]
     Unclosed {
         /// The limit in bytes.
         limit: usize,

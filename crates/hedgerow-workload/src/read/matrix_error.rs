@@ -14,7 +14,7 @@ pub enum MatrixError {
         text: String,
     },
     /// The matrix has a form that stands for no graph with numeric weights.
-    #[error("{what} {text:?} is not read: {instead}")]
+    #[error("{what} {text:?} is not supported: {instead}")]
     Unsupported {
         /// The meaning of the word.
         what: &'static str,
@@ -34,8 +34,8 @@ pub enum MatrixError {
     NoSizes,
     /// Rows and columns are not the same vertices.
     #[error(
-        "the matrix has {rows} rows and {columns} columns, so these are vertices of two sets, whose ids would be taken for \
-         the same"
+        "the matrix has {rows} rows and {columns} columns, so rows and columns are different vertices, but equal ids \
+         would name the same vertex"
     )]
     Rectangular {
         /// The number of rows.
@@ -44,7 +44,9 @@ pub enum MatrixError {
         columns: u64,
     },
     /// A symmetric matrix is not square.
-    #[error("a symmetric matrix has as many rows as columns, this one has {rows} and {columns}")]
+    #[error(
+        "a symmetric matrix has as many rows as columns; this matrix has {rows} rows and {columns} columns"
+    )]
     NotSquare {
         /// The number of rows.
         rows: u64,
@@ -52,7 +54,7 @@ pub enum MatrixError {
         columns: u64,
     },
     /// The number of entries in the file differs from the number in its size line.
-    #[error("the size line says {expected} entries, the file has {}", found_entries(*.found, *.expected))]
+    #[error("the size line states {expected} entries, but the file has {}", found_entries(*.found, *.expected))]
     Entries {
         /// The number in the size line.
         expected: u64,

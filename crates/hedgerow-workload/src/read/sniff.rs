@@ -232,8 +232,8 @@ fn is_header(split: &Split, format: &EdgeFormat, numbers: bool) -> Result<bool, 
     match (names, values) {
         (true, false) => Ok(true),
         (false, true) => Ok(false),
-        (true, true) => Err("some of its columns are of the kind of those below, and some are not"),
-        (false, false) => Err("its columns and those below are text alike"),
+        (true, true) => Err("some of its fields have the type of the fields below them, and some do not"),
+        (false, false) => Err("its fields and the fields below them are all text"),
     }
 }
 

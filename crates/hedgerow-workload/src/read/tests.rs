@@ -1,4 +1,4 @@
-//! Every format on a tiny file, every malformed row with its line.
+//! Tests of every format with a tiny file, and of the error and line of each malformed row.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ impl Files {
 
 type OwnedRow = (u64, String, String, Option<f64>, Option<i64>);
 
-/// All rows, and the lines and reasons of malformed ones.
+/// Returns all rows, and the lines and errors of malformed rows.
 fn read_as(
     name: &str,
     bytes: impl AsRef<[u8]>,
@@ -112,7 +112,7 @@ fn columns_by_choice() {
     assert_eq!(read_as("noname", "a\tb c\n", &auto).0, [row(1, "a", "b c", None, None)]);
 }
 
-/// `reason` of the field at `column`, from 0.
+/// Returns the error for `reason` in the field at `column`, counted from 0.
 fn at(column: usize, reason: RowError) -> RowError {
     RowError::InColumn { column, reason: Box::new(reason) }
 }
@@ -233,7 +233,8 @@ fn compressed_files() {
         assert!(progress.read() <= progress.total() && progress.total() == bytes.len() as u64 - 5);
     }
     let files = Files::new();
-    // By content, not by name; and a name that promises what the content is not.
+    // The content decides about compression, not the name. A name that disagrees with the content is an
+    // error.
     let mut lines = Lines::open(&files.write("a.txt", &gz)).expect("opens");
     assert!(lines.advance().expect("text") && lines.text() == "1 2");
     for (name, bytes) in

@@ -1,4 +1,4 @@
-//! The model against a simpler one, and its comparisons.
+//! Tests of the model against a simpler one, and of its comparisons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ fn random_event(rng: &mut Rng) -> Event {
     }
 }
 
-/// The rules of [`Event`], written as plainly as possible.
+/// The rules of [`Event`] in their simplest form.
 #[derive(Default)]
 struct Plain {
     vertices: BTreeSet<VertexKey>,

@@ -1,4 +1,5 @@
-//! Order where vertices are shared, overlap where they are not, an end in every case.
+//! Tests of the scheduler: transactions with common vertices keep their order, other ones overlap, and the
+//! scheduler ends in every case.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -95,7 +96,7 @@ fn the_window_bounds_the_look_ahead() {
     std::thread::scope(|scope| {
         assert_eq!(next(&s), Some(0));
         let waiter = scope.spawn(|| next(&s));
-        // However late the thread begins, it reads this many; later it reads no other.
+        // The thread reads exactly ten transactions, also if it starts late.
         let begun = Instant::now();
         while read.load(SeqCst) < 10 {
             assert!(begun.elapsed() < Duration::from_secs(180), "nobody looks ahead");

@@ -46,7 +46,10 @@ pub enum LoadError {
         key: String,
     },
     /// A weighted file has a row without weight.
-    #[error("{}:{line}: a row without weight after rows with one, or the reverse", .path.display())]
+    #[error(
+        "{}:{line}: either each row has a weight or none has; this row differs from the rows before it",
+        .path.display()
+    )]
     MixedWeights {
         /// The file.
         path: PathBuf,

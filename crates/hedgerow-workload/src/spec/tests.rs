@@ -1,4 +1,4 @@
-//! Names of graphs, and the graphs they load.
+//! Tests of the names of graphs, and of the graphs that they load.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -104,7 +104,7 @@ fn a_symmetric_matrix_has_both_directions_where_edges_have_one() {
         let graph = graph.expect("read").expect("there");
         (graph.edges, graph.weights.expect("weights"))
     };
-    // Ids are dense, in the order in which vertices come: 2, 1, 3.
+    // The ids are dense, in the order in which the vertices first appear: 2, 1, 3.
     assert_eq!(load(true), (vec![(0, 1), (2, 1), (2, 2)], vec![0.5, 2.0, 7.0]));
     let both = vec![(0, 1), (1, 0), (2, 1), (1, 2), (2, 2)];
     assert_eq!(load(false), (both, vec![0.5, 0.5, 2.0, 2.0, 7.0]));

@@ -1,4 +1,4 @@
-//! Streams end where their data sets say, and the generator gives what it promises.
+//! Tests of streams: each ends in the state that its data set reports, and the generator keeps its promises.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -93,7 +93,7 @@ fn generated_streams_never_change() {
     assert_ne!(other.digest(), state.digest());
 }
 
-/// Transactions, vertices, edges and digest of 50,000 events with seed 7.
+/// The numbers of transactions, vertices and edges, and the digest, of 50,000 events with seed 7.
 const FIXED: (u64, usize, usize, u64) = (1093, 10_393, 19_908, 15_594_314_053_743_682_029);
 
 #[test]
@@ -106,7 +106,7 @@ fn default_stream_is_large_enough() {
 
 #[test]
 fn transactions_without_common_vertices_are_frequent() {
-    // Two writers can only work side by side if many pairs of neighbouring transactions share no vertex.
+    // Two writers can only work in parallel if many pairs of consecutive transactions share no vertex.
     let stream = transactions(&GeneratedConfig { events: 100_000, ..GeneratedConfig::default() });
     let sets: Vec<HashSet<&VertexKey>> =
         stream.iter().map(|t| t.events.iter().flat_map(Event::vertices).collect()).collect();
@@ -129,7 +129,7 @@ fn event_log_rules() {
     let (state, totals) = replay(&spec);
     assert_eq!(totals, Totals { transactions: 6, events: 8 });
     let key = |text| VertexKeyRef::Str(text);
-    // File 0 was removed with three edges' worth of weight and came back; file 9 never was.
+    // File 0 was removed with edges of total weight three, and inserted again. File 9 never existed.
     assert_eq!(state.sorted_vertices().len(), 5);
     assert!(!state.contains(key("f:9")) && !state.contains(key("f:8")));
     assert!(state.contains(key("a:3")), "an author who only deletes is a vertex");

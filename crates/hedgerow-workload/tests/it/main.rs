@@ -1,4 +1,4 @@
-//! The plain CSR against the conformance checks.
+//! Tests of the plain CSR with the conformance checks.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use hedgerow_testkit::conformance::{PlainGraph, check};
 use hedgerow_workload::rng::Rng;
 use hedgerow_workload::{Csr, CsrOptions};
 
-/// A random graph, plainly and as the edges it was made of, repeated ones included.
+/// Returns a random graph, its edges and its weights. The edges include repetitions, the graph does not.
 fn random(seed: u64) -> (PlainGraph, Vec<(u32, u32)>, Vec<f64>) {
     let mut rng = Rng::new(seed);
     let ids = 1 + rng.below(300) as usize;

@@ -1,7 +1,8 @@
-//! A process that may have no other thread: everything works on the calling thread, or says why not.
+//! A process that may have no other thread, or only one. All work runs on the calling thread, or the store
+//! reports the reason for a refusal.
 //!
-//! The limit is that of the system on the processes of a user. It does not bind the superuser, so a
-//! superuser's run goes on as another user. Where neither can be arranged the test says so and passes.
+//! The system's limit applies to the processes of a user, but not to the superuser. A superuser's run
+//! therefore starts the program as another user. If neither launch works, the test prints this and passes.
 #![allow(missing_docs, reason = "a test program")]
 #![allow(clippy::disallowed_methods, reason = "the program is copied to where another user can run it")]
 
@@ -17,11 +18,11 @@ use hedgerow::{
 };
 use hedgerow_kernels::{BfsConfig, PageRankConfig, SsspConfig, verify};
 
-/// Where the child works; set for it alone.
+/// The variable that names the folder of the child; only the child has it.
 const FOLDER: &str = "HEDGEROW_ALONE_FOLDER";
-/// What the child says if the limit does not bind it.
+/// The output of the child if the limit has no effect.
 const NOT_BOUND: &str = "threads can be started all the same";
-/// What it says at the end.
+/// The output of the child at its end.
 const ALL_DONE: &str = "all of it worked without threads";
 
 #[test]
@@ -34,13 +35,14 @@ fn a_process_that_may_start_one_thread() {
     run_limited(2);
 }
 
-/// Runs [`child`] where the user may have so many threads in all.
+/// Runs [`child`] with a limit on the total number of the user's threads.
 fn run_limited(threads: u32) {
-    // One at a time: the limit counts all processes of the user, and no program is run while one is copied.
+    // Only one test runs at a time. The limit counts all processes of the user, and no test may start a
+    // program while another test copies one.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().expect("a folder");
-    // Another user must reach it.
+    // Another user must be able to access the folder.
     let everyone = |path: &Path| std::fs::set_permissions(path, PermissionsExt::from_mode(0o777));
     everyone(folder.path()).expect("its owner may");
     let program = folder.path().join("alone");
@@ -59,7 +61,7 @@ fn run_limited(threads: u32) {
         let Ok(output) = command.env(FOLDER, folder.path()).output() else { continue };
         let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         if said.contains(NOT_BOUND) || !said.contains("running 1 test") {
-            continue; // not bound, or the launcher may not do this
+            continue; // the limit has no effect, or the launcher lacks the permission
         }
         assert!(output.status.success() && said.contains(ALL_DONE), "{:?}\n{said}", output.status);
         assert!(!said.contains("panicked"), "{said}");
@@ -68,11 +70,11 @@ fn run_limited(threads: u32) {
     hedgerow_testkit::skipped("a store without threads", "no way to limit the threads of a process");
 }
 
-/// Does everything, in a process of its own.
+/// A separate process with a limit on threads can do all work of a store.
 #[test]
 fn child() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
-    // Two at once: none ends before the other was to be started.
+    // Two threads run at once: neither ends before the start of the other was tried.
     let ends = Arc::new(Mutex::new(()));
     let held = ends.lock().expect("nobody has panicked");
     let wait = || {
@@ -112,7 +114,7 @@ fn write(path: &Path, edges: &[(u64, u64)]) {
     graph.close().expect("the log is sound");
 }
 
-/// Views and kernels, against answers that never had threads.
+/// Compares views and kernels with results that never use threads.
 fn read(graph: &Graph) {
     let snapshot = graph.snapshot().expect("open");
     let (view, source) = (snapshot.view().unwrap(), VertexId(0));
@@ -134,8 +136,7 @@ fn read(graph: &Graph) {
     assert!(report.is_ok(), "{:?}", report.problems);
 }
 
-/// What threads in the background would do: checkpoints by the length of the log, settling, views that are
-/// given up.
+/// Does the work of background threads: checkpoints by log length, settling, and releases of views.
 fn background(folder: &Path) {
     let options = Options::new().keys(KeyKind::Dense).checkpoint_log_bytes(1 << 16);
     let graph = options.durability(Durability::Manual).open(folder.join("small")).expect("an empty folder");
@@ -150,7 +151,7 @@ fn background(folder: &Path) {
     graph.close().expect("sound");
 }
 
-/// Checkpoints, the other tools, and opening of segments.
+/// Runs checkpoints, the other tools, and the opening of segments.
 fn finish(graph: Graph, path: &Path, folder: &Path) {
     graph.settle().expect("open");
     graph.checkpoint().expect("open");
@@ -166,7 +167,8 @@ fn finish(graph: Graph, path: &Path, folder: &Path) {
     hedgerow::salvage(path, folder.join("salvaged")).expect("closed");
 }
 
-/// Group durability needs its thread: without it the store says so, and lets the directory go.
+/// Checks that group durability needs its thread. Without the thread, the store reports an error and releases
+/// the directory.
 fn group(folder: &Path) {
     let path = folder.join("group");
     let group = Options::new().durability(Durability::Group(Duration::from_millis(5))).open(&path);

@@ -1,4 +1,5 @@
-//! Each file operation of each thread that a store starts, in turn: an error, a full disk, a panic, a delay.
+//! Each file operation of each background thread of a store, in turn, with an error, a full disk, a panic or
+//! a delay.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,15 +21,16 @@ enum Kind {
 }
 
 const KINDS: [Kind; 4] = [Kind::Error, Kind::DiskFull, Kind::Panic, Kind::Delay];
-/// The threads, with how commits are made that give them work.
+/// The names of the background threads.
 const THREADS: [&str; 3] = ["hedgerow-checkpoint", "hedgerow-sync", "hedgerow-acks"];
-/// Operations of one thread that are tried.
+/// The maximum number of operations to try in one thread.
 const MOST_OPERATIONS: u64 = 40;
-/// Commits for which an operation is waited for. They bring the threads their work, however long a thread is
-/// kept from it: most operations come within a few dozen.
+/// The maximum number of commits before an operation must happen. The commits give the threads work, even if
+/// a thread is delayed. Most operations happen within a few dozen commits.
 const MOST_COMMITS: u64 = 5_000;
 
-/// Makes the operation number `at` of the thread `name` go wrong; says later which one that was.
+/// Makes operation number `at` of the thread `name` fail. The result later contains the site of that
+/// operation.
 fn plan(disk: &SimFs, name: &'static str, at: u64, kind: Kind) -> Arc<Mutex<Option<Arc<str>>>> {
     let struck: Arc<Mutex<Option<Arc<str>>>> = Arc::default();
     let (note, seen) = (struck.clone(), AtomicU64::new(0));
@@ -52,18 +54,18 @@ fn plan(disk: &SimFs, name: &'static str, at: u64, kind: Kind) -> Arc<Mutex<Opti
     struck
 }
 
-/// Whether a store may be poisoned when an operation of this site fails: the log, and what the directory
-/// says.
+/// True if the failure of an operation at this site may poison the store. These are operations on the log and
+/// on the directory's entries.
 fn may_poison(site: &str, kind: Kind) -> bool {
     match kind {
         Kind::Delay => false,
-        // In the middle of a switch of manifests nobody knows what is on the disk.
+        // If a panic interrupts a switch of manifests, the content of the disk is unknown.
         Kind::Panic => !site.ends_with(":csr") || site.starts_with("unlink"),
         _ => site.ends_with(":wal") || site == "sync_dir:dir" || site.starts_with("rename"),
     }
 }
 
-/// One run. Returns whether the operation was reached.
+/// Runs one case. Returns whether the thread reached the operation.
 fn run(thread: &'static str, at: u64, kind: Kind, seed: u64) -> Verdict<bool> {
     let disk = SimFs::new();
     let options = match thread {
@@ -83,11 +85,11 @@ fn run(thread: &'static str, at: u64, kind: Kind, seed: u64) -> Verdict<bool> {
     }
     let Some(site) = struck.lock().clone() else { return Ok(false) };
     let removal = site.starts_with("unlink") || site.starts_with("set_len") || *site == *"sync_dir:dir";
-    // If the log finds no room for a new segment, the checkpoint goes on with the old one. If the checkpoint
-    // finds no room for itself, it is written again in the room of the reserve.
+    // If the disk has no room for a new log segment, the checkpoint continues with the old segment. If it has
+    // no room for the checkpoint, the checkpoint is written again in the space of the reserve.
     let told = !matches!(kind, Kind::Delay | Kind::DiskFull);
     let must_tell = thread == "hedgerow-checkpoint" && !removal && told;
-    // The thread may not have come back from the operation yet: these wait for it, and say what it came to.
+    // The thread may still be inside the operation. These calls wait for it and return its result.
     match thread {
         "hedgerow-checkpoint" => _ = world.graph.checkpoint(),
         _ => _ = world.graph.flush(),
@@ -117,7 +119,8 @@ fn run(thread: &'static str, at: u64, kind: Kind, seed: u64) -> Verdict<bool> {
     world.end().map(|()| true)
 }
 
-/// After a failed checkpoint the next one in the background succeeds, and takes the report back.
+/// Checks that after a failed checkpoint the next background checkpoint succeeds and clears the reported
+/// error.
 fn goes_on(world: &mut World) -> Verdict<()> {
     let done = world.graph.stats().map_err(|e| e.to_string())?.background_checkpoints;
     let more = |w: &World| w.graph.stats().is_ok_and(|stats| stats.background_checkpoints > done);

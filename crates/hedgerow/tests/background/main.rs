@@ -1,6 +1,6 @@
-//! Errors, panics and delays in what a store does in threads of its own, or shares between threads: whatever
-//! happens there, what was acknowledged stays, the graph equals the model, the failure is reported, and no
-//! call waits for ever. The feature `planted-faults` brings the points in the engine in.
+//! Errors, panics and delays in the background threads of a store, and in work that threads share. After any
+//! of them, acknowledged commits stay, the graph equals the model, the store reports the failure, and no call
+//! waits for ever. The feature `planted-faults` adds the points to the engine.
 #![allow(missing_docs, reason = "a test program")]
 
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! Each point in the engine, with each thing that can happen there.
+//! Each point in the engine, with each possible action there.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use hedgerow_testkit::{Effort, FOR_EVER, SimFs, explored};
 
 use crate::world::{Verdict, World, in_time, options};
 
-/// How often a point is passed before something happens there.
+/// The numbers of passes through a point before the action happens.
 const PASSES: [u64; 3] = [0, 1, 4];
 
-/// What can happen at a point: nothing fails where there is no error to be had.
+/// Returns the possible actions at a point. A point without a possible error has no error action.
 fn actions(point: FailPoint) -> &'static [Action] {
     use FailPoint::*;
     match point {
@@ -30,7 +30,7 @@ fn actions(point: FailPoint) -> &'static [Action] {
 
 fn run(point: FailPoint, action: Action, pass: u64, seed: u64) -> Verdict<()> {
     use FailPoint::*;
-    // An error of a turn counts where there was something to sync: every turn has one.
+    // An error of a sync turn matters only if the turn has bytes to sync, so every turn gets the error.
     let times = if (point, action) == (SyncTurn, Action::Error) { u64::MAX } else { 1 };
     failpoint::arm(point, action, pass, times);
     match point {
@@ -78,7 +78,7 @@ fn no_checkpoint_thread(seed: u64) -> Verdict<()> {
 fn checkpoint(point: FailPoint, action: Action, seed: u64) -> Verdict<()> {
     let mut world = open(options(), seed)?;
     let mut going = world.commit_until(|_| failpoint::happened() > 0)?;
-    // What was to be removed stays until the next opening: no failure of the checkpoint.
+    // If a removal fails, the files stay until the next opening; this is no failure of the checkpoint.
     let fails = action != Action::Delay && !(point == FailPoint::CheckpointRemove && action == Action::Error);
     let in_switch = matches!(point, FailPoint::CheckpointSwitched | FailPoint::CheckpointRemove);
     if action == Action::Panic && in_switch {
@@ -165,7 +165,7 @@ fn ticket(point: FailPoint, action: Action, seed: u64) -> Verdict<()> {
     world.end()
 }
 
-/// A graph without files whose subgraphs merge.
+/// Makes a graph without files whose subgraphs merge.
 fn merging(background: bool, seed: u64) -> Verdict<(Graph, Vec<Vec<u64>>)> {
     let options = crate::common::small().keys(KeyKind::Dense).background_settling(background);
     let graph = options.in_memory().map_err(|e| e.to_string())?;
@@ -213,7 +213,7 @@ fn settle(action: Action, seed: u64) -> Verdict<()> {
 
 fn view(action: Action, seed: u64) -> Verdict<()> {
     let (graph, mut expected) = merging(false, seed)?;
-    // The first views may pass the point.
+    // The first views may pass the point without the action.
     for round in 0..6 {
         let attempt = catch_unwind(AssertUnwindSafe(|| lists(&graph, true)));
         match attempt {
@@ -289,7 +289,8 @@ fn every_point_with_every_action() {
                     if only_once && pass > 0 {
                         break;
                     }
-                    // Fewer passes than asked for: nothing happens, and nothing is to be seen of it.
+                    // If the point has fewer passes than requested, the action does not happen and has no
+                    // effect.
                     let verdict = in_time(&what, move || run(point, action, pass, seed));
                     let times = failpoint::disarm();
                     if times > 0 {
@@ -309,8 +310,8 @@ fn every_point_with_every_action() {
     explored("points of background work x what happens there", pairs, 32);
 }
 
-/// Arms a point in the checkpoint that closing writes. Closing must succeed, with the log sealed and the
-/// directory free.
+/// Arms a point in the checkpoint that the close writes. The close must succeed, seal the log and release the
+/// directory.
 fn at_close(point: FailPoint, action: Action, pass: u64, seed: u64) -> Verdict<()> {
     let options = options().checkpoint_log_bytes(1 << 30).durability(Durability::Manual);
     let mut world = open(crate::common::checkpoints_at_close(options, true), seed)?;

@@ -1,4 +1,4 @@
-//! A store that commits random transactions, next to a model of what it must hold.
+//! A store that commits random transactions, and a model of its required content.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -8,22 +8,21 @@ use hedgerow_testkit::{Damage, FOR_EVER, Generator, Model, ModelConfig, SimFs};
 
 use crate::common;
 
-/// What a run says when it fails.
+/// The result of a run, with a message for a failure.
 pub(crate) type Verdict<T> = Result<T, String>;
 
 pub(crate) const CONFIG: ModelConfig =
     ModelConfig { directed: true, weighted: true, keys: KeyKind::U64, rich: false };
-/// A run that takes longer waits for something that does not come. It waits for a few things one after the
-/// other.
+/// The time after which a run counts as a deadlock. A run has a few waits in sequence.
 const DEADLOCK: Duration = FOR_EVER.saturating_mul(3);
 
-/// Held by each test: what happens at a point happens in the whole process.
+/// Returns the guard that each test holds, because an armed point affects the whole process.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps the panics that the tests make out of the output.
+/// Keeps the panics that the tests cause out of the output.
 pub(crate) fn hush() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -36,7 +35,7 @@ pub(crate) fn hush() {
     });
 }
 
-/// Runs `work` in a thread of its own; that it ends is part of what is asked.
+/// Runs `work` in a separate thread, and checks that it ends.
 pub(crate) fn in_time<T: Send + 'static>(
     what: &str,
     work: impl FnOnce() -> Verdict<T> + Send + 'static,
@@ -54,13 +53,13 @@ pub(crate) fn in_time<T: Send + 'static>(
     .map_err(|error| format!("{what}: {error}"))
 }
 
-/// A store whose log is short, so that it rotates and is checkpointed in the background all the time.
+/// A store with a short log, which therefore rotates often and has frequent background checkpoints.
 pub(crate) struct World {
     pub(crate) disk: SimFs,
     pub(crate) graph: Graph,
-    /// What was acknowledged.
+    /// The acknowledged commits.
     pub(crate) acked: Model,
-    /// With the one commit whose outcome is unknown.
+    /// The acknowledged commits, and the one commit with an unknown outcome.
     pub(crate) attempted: Option<Model>,
     generator: Generator,
 }
@@ -76,12 +75,12 @@ impl World {
         Ok(World { disk, graph, acked: Model::new(CONFIG), attempted: None, generator })
     }
 
-    /// One transaction. Returns whether the store still takes them.
+    /// Commits one transaction. Returns whether the store still accepts transactions.
     pub(crate) fn commit(&mut self) -> Verdict<bool> {
         self.commit_by(|tx| tx.commit().map(drop))
     }
 
-    /// As [`commit`](Self::commit), through a ticket.
+    /// Does the same as [`commit`](Self::commit), through a ticket.
     pub(crate) fn submit(&mut self) -> Verdict<bool> {
         self.commit_by(|tx| tx.submit()?.wait().map(drop))
     }
@@ -111,7 +110,7 @@ impl World {
         Ok(true)
     }
 
-    /// Commits until `enough`, or the store takes no more. Returns whether it still does.
+    /// Commits until `enough` holds or the store accepts no more. Returns whether it still accepts commits.
     pub(crate) fn commit_until(&mut self, enough: impl Fn(&World) -> bool) -> Verdict<bool> {
         let until = Instant::now() + FOR_EVER;
         while !enough(self) {
@@ -129,15 +128,15 @@ impl World {
         matches!(self.graph.write(), Err(Error::State(StateError::Poisoned)))
     }
 
-    /// Readers of the running store see what was acknowledged, poisoned or not.
+    /// Checks that readers of the running store see every acknowledged commit, even if the store is poisoned.
     pub(crate) fn reads_right(&self) -> Verdict<()> {
         let snapshot = self.graph.snapshot().map_err(|e| e.to_string())?;
         let same = common::same_in_all_reads(&snapshot, CONFIG, &self.acked);
         same.map_err(|e| format!("the running store: {e}"))
     }
 
-    /// Ends a poisoned store whose commits are acknowledged before they are durable: what `durable_ts` names
-    /// is there.
+    /// Ends a poisoned store that acknowledges commits before they are durable. Checks that the commits up to
+    /// `durable_ts` are there.
     pub(crate) fn end_durable(self) -> Verdict<()> {
         self.reads_right()?;
         let durable = self.graph.durable_ts();
@@ -149,7 +148,7 @@ impl World {
         common::sound(&graph)
     }
 
-    /// Closes the store and keeps only durable bytes. Then the log must be sealed, and every acknowledged
+    /// Closes the store and keeps only durable bytes. The log must then have a seal, and every acknowledged
     /// commit must be there.
     pub(crate) fn end_sealed(self) -> Verdict<()> {
         self.graph.close().map_err(|e| format!("close: {e}"))?;
@@ -169,8 +168,8 @@ impl World {
         Ok(())
     }
 
-    /// Ends the store; both a crash before that and what is there afterwards must have all that was
-    /// acknowledged.
+    /// Ends the store. The files after a crash before the end must have every acknowledged commit, and so
+    /// must the files after the end.
     pub(crate) fn end(self) -> Verdict<()> {
         self.reads_right()?;
         let poisoned = self.is_poisoned();

@@ -1,28 +1,30 @@
-//! The account of a store against what a walk over its parts finds.
+//! Checks of the memory account of a store. The expected figures come from a walk over the parts of the
+//! store.
 
 use std::time::{Duration, Instant};
 
 use hedgerow::{CommitError, Error, Graph, Stats};
 
-/// What a version may have grown by without being charged.
+/// The number of bytes that one version may grow by without a charge to the account.
 const UNCHARGED: u64 = 256;
-/// So long at most an insertion is tried again. Walks are short: one that lasts has lost its processor, for
-/// seconds at the most. What a snapshot keeps is kept for longer.
+/// The longest time for retries of an insertion. A walk is short. Only a walk that loses its processor takes
+/// longer, and then seconds at most. A snapshot keeps memory for longer than this time.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Inserts an edge, and tries again where memory has no room for it while something waits to be freed: a walk
-/// of another test, in the same process, keeps what is unlinked while it lasts. So what is refused is refused
-/// with nothing to be freed.
+/// Inserts an edge. Retries while the memory limit refuses the edge and old versions still wait to be freed.
+/// The reason: a walk of another test in the same process keeps unlinked versions until the walk ends. So if
+/// the call returns a refusal, no version waits to be freed.
 ///
 /// # Errors
-/// Those of [`Graph::insert_edge`].
+/// The errors of [`Graph::insert_edge`].
 pub(crate) fn insert_edge_once_freed(graph: &Graph, src: u64, dst: u64) -> hedgerow::Result<bool> {
     let (begun, mut none_waited) = (Instant::now(), false);
     loop {
         let done = graph.insert_edge(src, dst);
         let is_full = matches!(done, Err(Error::Commit(CommitError::MemoryLimit { .. })));
         let none_waits = !is_full || graph.stats()?.old_version_bytes == 0;
-        // What waited when it was refused may be gone by now: it counts if nothing waited before either.
+        // The versions that waited at the refusal may be freed by now. So two refusals in a row count: no
+        // version waits after either of them.
         if !is_full || (none_waited && none_waits) || begun.elapsed() > PATIENCE {
             return done;
         }
@@ -31,10 +33,10 @@ pub(crate) fn insert_edge_once_freed(graph: &Graph, src: u64, dst: u64) -> hedge
     }
 }
 
-/// Checks that the account of the store explains what it holds; returns the figures.
+/// Checks that the memory account of the store explains its memory; returns the figures.
 ///
 /// # Errors
-/// What does not agree.
+/// A description of the first figure that does not agree.
 pub(crate) fn check(graph: &Graph) -> Result<Stats, String> {
     let stats = graph.stats().map_err(|e| e.to_string())?;
     let parts = stats.main_bytes + stats.patch_bytes + stats.property_bytes + stats.delta_bytes;

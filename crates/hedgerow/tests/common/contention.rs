@@ -1,9 +1,9 @@
-//! Transactions that fight over the same edges.
+//! Transactions that conflict on the same edges.
 
 use hedgerow::{Graph, Isolation, KeyKind};
 
-/// Counts on three edges from `threads` threads, and returns how many of the increments that committed are
-/// missing. Each thread calls `begin` first.
+/// Increments the weights of three edges from `threads` threads, and returns the number of committed
+/// increments that are missing. Each thread calls `begin` first.
 pub(crate) fn lost_updates(
     isolation: Isolation,
     threads: u64,
@@ -33,9 +33,10 @@ pub(crate) fn lost_updates(
     (threads * increments).saturating_sub(sum(&graph.snapshot().unwrap()))
 }
 
-/// Runs transactions, each of which reads an edge that another one then writes. Before, between and after
-/// come writes to neighboring edges: enough that the store merges the record of the change and reclaims its
-/// version. Returns the number of transactions, and of those that committed.
+/// Runs transactions that read an edge before another transaction writes that edge. Other writes go to
+/// neighboring edges, before and after that write. They are enough for the store to merge the record of the
+/// change and to reclaim its version. Returns the number of transactions, and the number of those that
+/// committed.
 pub(crate) fn stale_reads(isolation: Isolation) -> (u64, u64) {
     let (mut tried, mut missed) = (0, 0);
     for before in 0..12 {

@@ -1,5 +1,5 @@
-//! A disk whose syncs of the log, or reads of segments, wait while a gate is closed, or whose reads of
-//! segments call a function first.
+//! A disk with a gate: while the gate is closed, the syncs of the log, or the reads of segments, wait. In
+//! another mode, the reads of segments call a function first.
 
 use std::cell::Cell;
 use std::fmt;
@@ -20,7 +20,7 @@ pub(crate) struct Gate {
 #[derive(Debug, Default)]
 struct GateState {
     closed: bool,
-    /// How many wait.
+    /// The number of operations that wait at the gate.
     waiting: usize,
 }
 
@@ -33,7 +33,7 @@ impl Gate {
         self.set(false);
     }
 
-    /// Waits until somebody waits at the gate, which is closed; whether somebody does.
+    /// Waits until an operation waits at the closed gate; returns whether one does.
     pub(crate) fn is_waited_at(&self) -> bool {
         let waited = self.changed.wait_timeout_while(self.state(), FOR_EVER, |state| state.waiting == 0);
         waited.unwrap_or_else(PoisonError::into_inner).0.waiting > 0
@@ -59,14 +59,14 @@ impl Gate {
     }
 }
 
-/// What waits.
+/// The kind of operation that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gated {
     LogSyncs,
     SegmentReads,
 }
 
-/// What stands before an operation.
+/// The step before an operation: a gate or a function call.
 #[derive(Clone)]
 enum Before {
     Gate(Arc<Gate>),
@@ -76,7 +76,7 @@ enum Before {
 thread_local!(static IS_CALLED: Cell<bool> = const { Cell::new(false) });
 
 impl Before {
-    /// Waits for the gate; or calls the function, unless that is what reads.
+    /// Waits for the gate, or calls the function. Does nothing if the function itself makes the read.
     fn pass(&self) {
         match self {
             Before::Gate(gate) => gate.pass(),
@@ -96,7 +96,7 @@ impl fmt::Debug for Before {
     }
 }
 
-/// Another disk, of which some operations have something before them.
+/// A wrapper of another disk that puts a gate or a call before some operations.
 #[derive(Debug)]
 struct GatedFs {
     inner: Arc<dyn Vfs>,
@@ -104,18 +104,18 @@ struct GatedFs {
     gated: Gated,
 }
 
-/// Puts a gate, which is open, before the syncs of the log on `inner`.
+/// Puts an open gate before the syncs of the log on `inner`.
 pub(crate) fn gated(inner: Arc<dyn Vfs>) -> (Arc<dyn Vfs>, Arc<Gate>) {
     with_gate(inner, Gated::LogSyncs)
 }
 
-/// Puts a gate, which is open, before the reads of segments on `inner`.
+/// Puts an open gate before the reads of segments on `inner`.
 pub(crate) fn with_gated_reads(inner: Arc<dyn Vfs>) -> (Arc<dyn Vfs>, Arc<Gate>) {
     with_gate(inner, Gated::SegmentReads)
 }
 
-/// Calls a function before each read of a segment on `inner`, on the thread that reads; not before the reads
-/// of the function itself.
+/// Calls a function before each read of a segment on `inner`, on the thread that reads. The reads of the
+/// function itself do not call it.
 pub(crate) fn with_calling_reads(inner: Arc<dyn Vfs>, f: impl Fn() + Send + Sync + 'static) -> Arc<dyn Vfs> {
     Arc::new(GatedFs { inner, before: Before::Call(Arc::new(f)), gated: Gated::SegmentReads })
 }

@@ -1,9 +1,9 @@
-//! What the test programs of this crate share: the same operations on a store and on a model, and their
-//! comparison.
+//! The code that the test programs of this crate share: it applies the same operations to a store and to a
+//! model, and compares the two.
 #![allow(dead_code, reason = "no test program uses all of it")]
 
-/// Makes tests of functions that stand in modules which `tests/faults` shares: there they find planted
-/// faults, and must not run of their own accord.
+/// Makes tests of functions in modules that this crate shares with `tests/faults`. `tests/faults` calls these
+/// functions to find planted faults, so they must not run there as tests.
 #[allow(unused_macros, reason = "only programs that share modules use it")]
 macro_rules! shared_tests {
     ($($module:ident: $($test:ident),+;)+) => {
@@ -31,18 +31,18 @@ use std::collections::BTreeMap;
 use hedgerow::{Direction, Graph, Options, Result, Snapshot, Thresholds, WriteTxn};
 use hedgerow_testkit::{BulkOp, Model, ModelConfig, ModelOp, SimFs};
 
-/// The default options, with sizes that the graphs of tests reach.
+/// Returns the default options, with thresholds that the small graphs of tests reach.
 pub(crate) fn small() -> Options {
     Options::new().thresholds(Thresholds::SMALL)
 }
 
-/// Makes `close` write a checkpoint whatever it saves, if `always`: the logs of tests are so short that none
-/// would pay.
+/// If `always`, makes `close` write a checkpoint even if the checkpoint saves little. The logs of tests are
+/// so short that `close` would never write one.
 pub(crate) fn checkpoints_at_close(options: Options, always: bool) -> Options {
     options.thresholds(Thresholds { checkpoints_at_close: always, ..Thresholds::SMALL })
 }
 
-/// Options for a graph like the model.
+/// Returns the options for a graph with the configuration of the model.
 pub(crate) fn options(config: ModelConfig) -> Options {
     small().directed(config.directed).weighted(config.weighted).keys(config.keys).background_settling(false)
 }
@@ -54,7 +54,7 @@ pub(crate) fn files_with_content(disk: &SimFs) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Applies an operation; returns what [`Model::apply`] returns.
+/// Applies an operation; returns the same result as [`Model::apply`].
 pub(crate) fn apply(tx: &mut WriteTxn, weighted: bool, op: &ModelOp) -> Result<bool> {
     match op {
         ModelOp::InsertVertex(v) => tx.insert_vertex(v),
@@ -82,13 +82,13 @@ fn apply_bulk(tx: &mut WriteTxn, op: &BulkOp) -> Result<()> {
     }
 }
 
-/// Applies an operation in a transaction of its own; returns what [`Model::apply`] returns, or `None` where
-/// the store has no such call.
+/// Applies an operation in its own transaction. Returns the same result as [`Model::apply`], or `None` if the
+/// store has no such call.
 pub(crate) fn apply_alone(graph: &Graph, weighted: bool, op: &ModelOp) -> Option<Result<bool>> {
     Some(match op {
         ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Bulk(_) => return None,
         ModelOp::Rich(op) => return rich::apply_alone(graph, op),
-        // The model says "true" of every put; the store says whether the edge was new.
+        // The model returns "true" for every put; the store returns whether the edge was new.
         ModelOp::PutEdge(src, dst, weight) if weighted => {
             graph.put_weighted_edge(src, dst, *weight).map(|_| true)
         }
@@ -99,10 +99,10 @@ pub(crate) fn apply_alone(graph: &Graph, weighted: bool, op: &ModelOp) -> Option
     })
 }
 
-/// Everything that a snapshot holds.
+/// Returns the full content of a snapshot as a model.
 pub(crate) fn content(snapshot: &Snapshot, config: ModelConfig) -> Model {
     let mut model = Model::new(config);
-    // Ids can lie far apart in a store that was damaged.
+    // The ids in a damaged store can be far apart.
     let mut keys = std::collections::HashMap::new();
     for (id, key) in snapshot.vertices().unwrap().map(Result::unwrap) {
         model.apply(&ModelOp::InsertVertex(key.clone()));
@@ -121,7 +121,7 @@ pub(crate) fn content(snapshot: &Snapshot, config: ModelConfig) -> Model {
     model
 }
 
-/// Compares everything that the store says through vertices, edges and counters with the model.
+/// Compares the vertices, edges and counters of the store with the model.
 pub(crate) fn same(
     snapshot: &Snapshot,
     config: ModelConfig,
@@ -139,8 +139,8 @@ pub(crate) fn same(
     if found == *expected { Ok(()) } else { Err(expected.difference(&found)) }
 }
 
-/// As [`same`], and every point read of every vertex of the model besides: on the chains of versions, if the
-/// snapshot has no view yet, and then on its view.
+/// Does the checks of [`same`], and in addition makes every point read of every vertex of the model. It makes
+/// them twice: first on the chains of versions, if the snapshot has no view yet, and then on its view.
 pub(crate) fn same_in_all_reads(
     snapshot: &Snapshot,
     config: ModelConfig,
@@ -154,7 +154,8 @@ pub(crate) fn same_in_all_reads(
     same_in_point_reads(snapshot, expected)
 }
 
-/// As [`same_in_all_reads`], but for reads of views of labels other than the default one.
+/// Does the checks of [`same_in_all_reads`], except the reads of views of labels other than the default
+/// label.
 pub(crate) fn same_without_views(
     snapshot: &Snapshot,
     config: ModelConfig,
@@ -199,7 +200,8 @@ fn same_in_point_reads(snapshot: &Snapshot, expected: &Model) -> std::result::Re
     Ok(())
 }
 
-/// Compares the list of a vertex as stretches, which come in any order, by itself and by a cursor.
+/// Compares the list of a vertex with its stretches, which come in any order: from a single visit and from a
+/// cursor.
 fn same_in_stretches(
     snapshot: &Snapshot,
     key: &hedgerow::VertexKey,
@@ -217,7 +219,7 @@ fn same_in_stretches(
         }
     };
     snapshot.visit_neighbors(id, direction, |run, weights| add(&mut alone, run, weights)).unwrap();
-    // A second visit is one of a run in one subgraph, which is read otherwise than the first.
+    // The cursor reads a repeated visit of a subgraph in another way than the first visit.
     cursor.visit(id, |run, weights| add(&mut in_turn, run, weights)).unwrap();
     let first = std::mem::take(&mut in_turn);
     cursor.visit(id, |run, weights| add(&mut in_turn, run, weights)).unwrap();
@@ -230,7 +232,7 @@ fn same_in_stretches(
     Ok(())
 }
 
-/// Fails unless `check` finds nothing.
+/// Returns an error unless `check` reports no problem.
 pub(crate) fn sound(graph: &Graph) -> std::result::Result<(), String> {
     match graph.check() {
         Ok(report) if report.is_ok() => Ok(()),

@@ -1,5 +1,5 @@
-//! Where commits stand in the files of a log, after the page on its format and without the code that reads
-//! it.
+//! The positions of commits in the files of a log. The code follows the format page and does not use the log
+//! reader of the crate.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,14 +11,14 @@ pub(crate) struct Record {
     pub(crate) ts: u64,
 }
 
-/// The number of `width` bytes at `at`.
+/// Returns the number of `width` bytes at `at`.
 pub(crate) fn number(bytes: &[u8], at: usize, width: usize) -> usize {
     let mut raw = [0; 8];
     raw[..width].copy_from_slice(&bytes[at..at + width]);
     u64::from_le_bytes(raw) as usize
 }
 
-/// The commits in the logs, as `docs/format/log.md` lays them out.
+/// Returns the commits in the logs, in the layout of `docs/format/log.md`.
 pub(crate) fn records(files: &BTreeMap<String, Vec<u8>>) -> Vec<Record> {
     let mut all = Vec::new();
     for (file, bytes) in files.iter().filter(|(name, _)| name.ends_with(".wal")) {

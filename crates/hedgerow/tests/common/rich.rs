@@ -1,4 +1,4 @@
-//! Labels, ranks and properties: the same operations on a store and on a model, and their comparison.
+//! Labels, ranks and properties: applies the same operations to a store and to a model, and compares the two.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ pub(crate) fn define_labels(graph: &Graph) -> Result<()> {
     Ok(())
 }
 
-/// Defines everything that transactions on rich graphs name, durably: they define nothing themselves.
+/// Defines every name that transactions on rich graphs use, durably: the transactions define no name.
 pub(crate) fn define_all(graph: &Graph) -> Result<()> {
     define_labels(graph)?;
     for (property, kind) in PROPERTIES {
@@ -43,7 +43,7 @@ pub(crate) fn edge(item: &ItemKey) -> EdgeKey<'_> {
     EdgeKey::new(item.label, &item.src, &item.dst).rank(item.rank)
 }
 
-/// Applies an operation; returns what the model returns.
+/// Applies an operation; returns the same result as the model.
 pub(crate) fn apply(tx: &mut WriteTxn, op: &RichOp) -> Result<bool> {
     match op {
         RichOp::Put(item, props) => tx.put_edge_with(edge(item), props.iter().cloned()).map(|()| true),
@@ -55,10 +55,10 @@ pub(crate) fn apply(tx: &mut WriteTxn, op: &RichOp) -> Result<bool> {
     }
 }
 
-/// Applies an operation in a transaction of its own, if there is a method for that.
+/// Applies an operation in its own transaction, if the store has a method for that.
 pub(crate) fn apply_alone(graph: &Graph, op: &RichOp) -> Option<Result<bool>> {
     match op {
-        // The model says "true" of every put; the store says whether the edge was new.
+        // The model returns "true" for every put; the store returns whether the edge was new.
         RichOp::Put(item, props) => {
             Some(graph.put_edge_with(edge(item), props.iter().cloned()).map(|_| true))
         }
@@ -69,13 +69,13 @@ pub(crate) fn apply_alone(graph: &Graph, op: &RichOp) -> Option<Result<bool>> {
     }
 }
 
-/// Properties as the model keeps them: by name, without the weight.
+/// Converts properties to the form of the model: by name, without the weight.
 pub(crate) fn props(found: Properties) -> Props {
     let others = found.into_iter().filter(|(name, _)| &**name != "weight");
     others.map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-/// Adds what the snapshot says about labels and properties.
+/// Adds the labels and properties of the snapshot to the model.
 pub(crate) fn add_content(snapshot: &Snapshot, model: &mut Model) {
     let keys: Vec<VertexKey> = model.vertices().cloned().collect();
     for key in &keys {
@@ -85,7 +85,7 @@ pub(crate) fn add_content(snapshot: &Snapshot, model: &mut Model) {
     for (label, _) in LABELS {
         for src in &keys {
             let edges = match snapshot.edges_of(label, src, Direction::Out) {
-                // A crash may have taken the definition, and with it all edges.
+                // A crash may have removed the definition, and all edges with it.
                 Err(hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchLabel { .. })) => continue,
                 edges => edges.expect("edges"),
             };
@@ -100,13 +100,13 @@ pub(crate) fn add_content(snapshot: &Snapshot, model: &mut Model) {
     }
 }
 
-/// The id of a label that [`define_labels`] defines.
+/// Returns the id of a label that [`define_labels`] defines.
 pub(crate) fn label_id(label: &str) -> LabelId {
     LabelId(LABELS.iter().position(|(name, _)| *name == label).expect("a label of rich graphs") as u16)
 }
 
-/// Other endpoint, label and rank of every edge of the model at a vertex, ascending, if there is such a
-/// vertex.
+/// Returns the other endpoint, the label and the rank of every edge of the model at a vertex, ascending;
+/// `None` if there is no such vertex.
 pub(crate) fn edges_of_all(
     model: &Model,
     config: ModelConfig,
@@ -124,7 +124,7 @@ pub(crate) fn edges_of_all(
     Some(found)
 }
 
-/// [`edges_of_all`] of each vertex.
+/// Returns [`edges_of_all`] for each vertex.
 fn all_edges_of_all(
     model: &Model,
     config: ModelConfig,
@@ -145,7 +145,7 @@ fn all_edges_of_all(
     all
 }
 
-/// Reads over the edges of all labels.
+/// Compares the reads over the edges of all labels.
 fn same_over_all_labels(snapshot: &Snapshot, config: ModelConfig, expected: &Model) -> Verdict {
     let error = |e: hedgerow::Error| e.to_string();
     let mut used = BTreeSet::new();
@@ -189,13 +189,13 @@ fn same_over_all_labels(snapshot: &Snapshot, config: ModelConfig, expected: &Mod
     }
 }
 
-/// Every read of one edge or vertex, and the lists of all labels in both directions.
+/// Compares every read of one edge or one vertex, and the lists of all labels in both directions.
 pub(crate) fn same_in_all_reads(snapshot: &Snapshot, config: ModelConfig, expected: &Model) -> Verdict {
     same_in_reads(snapshot, config, expected)?;
     same_in_views(snapshot, config, expected)
 }
 
-/// As that, without the views of labels.
+/// Does the checks of [`same_in_all_reads`], without the views of labels.
 pub(crate) fn same_in_reads(snapshot: &Snapshot, config: ModelConfig, expected: &Model) -> Verdict {
     let error = |e: hedgerow::Error| e.to_string();
     same_over_all_labels(snapshot, config, expected)?;
@@ -226,7 +226,8 @@ pub(crate) fn same_in_reads(snapshot: &Snapshot, config: ModelConfig, expected: 
     Ok(())
 }
 
-/// One property of each vertex, another one of the next, copied and lent; every seventh is not defined.
+/// Compares one property of each vertex, as a copy and as a lent value. The name changes from one vertex to
+/// the next, and every seventh name is not defined.
 fn same_in_properties_of_vertices(snapshot: &Snapshot, expected: &Model) -> Verdict {
     let error = |e: hedgerow::Error| e.to_string();
     let names = PROPERTIES.iter().map(|(name, _)| *name).chain(["no such property"]);
@@ -242,7 +243,7 @@ fn same_in_properties_of_vertices(snapshot: &Snapshot, expected: &Model) -> Verd
     Ok(())
 }
 
-/// The newer half of a list, and the ranks of its first neighbor, by all edges of the list.
+/// Compares the newer half of a list, and the ranks of its first neighbor, with all edges of the list.
 fn same_newest(snapshot: &Snapshot, label: &str, key: &VertexKey, direction: Direction) -> Verdict {
     let error = |e: hedgerow::Error| e.to_string();
     let mut all = snapshot.edges_of(label, key, direction).map_err(error)?.unwrap_or_default();
@@ -277,8 +278,7 @@ fn same_newest(snapshot: &Snapshot, label: &str, key: &VertexKey, direction: Dir
     }
 }
 
-/// Whether an edge that was lent is this one, with all its properties and no other of those that the label
-/// has.
+/// True if a lent edge is this edge, with all its properties and no other property of the label.
 fn is_lent(snapshot: &Snapshot, lent: &LentEdge<'_>, edge: &EdgeOf) -> bool {
     let names = PROPERTIES.iter().map(|(name, _)| *name).chain(["weight", "no such property"]);
     let of_edge = |name: &str| edge.properties.iter().find(|(known, _)| &**known == name);
@@ -289,7 +289,7 @@ fn is_lent(snapshot: &Snapshot, lent: &LentEdge<'_>, edge: &EdgeOf) -> bool {
         })
 }
 
-/// The lists of all labels in both directions, in their views.
+/// Compares the lists of all labels in both directions with the views.
 fn same_in_views(snapshot: &Snapshot, config: ModelConfig, expected: &Model) -> Verdict {
     let error = |e: hedgerow::Error| e.to_string();
     for (label, _) in LABELS.into_iter().skip(1) {

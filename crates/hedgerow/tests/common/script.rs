@@ -1,18 +1,18 @@
-//! Writers whose transactions follow from a seed alone, so that another process can tell which of them a
-//! store holds.
+//! Writers whose transactions follow only from a seed. So another process can find out which of the
+//! transactions a store has.
 
 use hedgerow::{KeyKind, Snapshot};
 use hedgerow_testkit::model::vertex_key;
 use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp};
 
-/// The graphs that scripted writers use.
+/// The configuration of the graphs of scripted writers.
 pub(crate) const CONFIG: ModelConfig =
     ModelConfig { directed: true, weighted: true, keys: KeyKind::U64, rich: true };
 
-/// Vertices of a writer; the marker is the last of them.
+/// The number of vertices of a writer; the last of them is the marker.
 const VERTICES: u64 = 64;
 
-/// One writer.
+/// A writer.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     seed: u64,
@@ -32,7 +32,8 @@ impl Script {
         vertex_key(CONFIG, self.first() + VERTICES - 1)
     }
 
-    /// Transaction `i`, from 1: some operations on the writer's vertices, and the marker set to `i`.
+    /// Returns transaction `i`, counted from 1: operations on the vertices of the writer, and the marker set
+    /// to `i`.
     pub(crate) fn transaction(&self, i: u64) -> Vec<ModelOp> {
         let seed = self.seed ^ (self.writer << 48) ^ i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut generator = Generator::new(CONFIG, seed, self.first(), VERTICES - 1);
@@ -42,12 +43,12 @@ impl Script {
         ops
     }
 
-    /// How many transactions a snapshot holds, by the marker.
+    /// Returns the number of transactions in a snapshot, from the marker.
     pub(crate) fn mark_in(&self, snapshot: &Snapshot) -> u64 {
         snapshot.weight(&self.marker(), &self.marker()).unwrap().map_or(0, |w| w as u64)
     }
 
-    /// The writer's part of the graph after `k` transactions.
+    /// Returns the part of the graph that the writer has written after `k` transactions.
     pub(crate) fn state_after(&self, k: u64) -> Model {
         let mut state = Model::new(CONFIG);
         self.advance(&mut state, 0, k);

@@ -1,4 +1,4 @@
-//! Views that are read by the page, against other reads of the same snapshot.
+//! Compares tiered views with other reads of the same snapshot.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 use hedgerow::{Block, Direction, Snapshot, TieredView, Topology, VertexId, WeightedTopology};
 use hedgerow_core::SubgraphId;
 
-/// Source, destination and the bits of the weight, of each entry of a list.
+/// The source, the destination and the bits of the weight, for each entry of a list.
 type Entries = Vec<(u32, u32, u64)>;
 
-/// Checks that views by the page of all labels have the edges that scans of the snapshot find. They come
-/// first: scans have read what was out of memory into it.
+/// Checks that the tiered views of all labels have the same edges as scans of the snapshot. The views come
+/// first, because the scans load evicted pages into memory.
 ///
 /// # Errors
-/// What does not agree.
+/// A description of the first difference.
 pub(crate) fn agrees(snapshot: &Snapshot) -> Result<(), String> {
     let schema = snapshot.schema();
     let mut by_page = Vec::new();
@@ -36,8 +36,8 @@ pub(crate) fn agrees(snapshot: &Snapshot) -> Result<(), String> {
     Ok(())
 }
 
-/// The number of edges, and the edges as a scan by the page lists them, once what the view says otherwise is
-/// seen to agree.
+/// Returns the number of edges, and the edges of a tiered scan. First checks that the other reads of the view
+/// agree with one another.
 fn entries(view: &TieredView) -> Result<(u64, Entries), String> {
     let vertices: Vec<VertexId> = view.vertices().collect();
     if vertices.len() != view.vertex_count() || !vertices.iter().all(|&v| view.contains(v)) {
@@ -62,7 +62,7 @@ fn entries(view: &TieredView) -> Result<(u64, Entries), String> {
     Ok((view.edge_count(), edges))
 }
 
-/// The lists of all vertices in a direction, which scans and visits must agree about.
+/// Returns the lists of all vertices in a direction, and checks that scans and visits agree about them.
 fn lists(view: &TieredView, vertices: &[VertexId], direction: Direction) -> Result<Entries, String> {
     let mut visited = Entries::new();
     let each = |v: VertexId, run: &[VertexId], weights: &[f64]| {
@@ -71,7 +71,7 @@ fn lists(view: &TieredView, vertices: &[VertexId], direction: Direction) -> Resu
     };
     view.visit_weighted(vertices.iter().rev().copied(), direction, each).map_err(|e| e.to_string())?;
     let mut scanned = Vec::new();
-    // Ids may lie far apart.
+    // Ids may be far apart.
     for subgraph in vertices.iter().map(|v| v.subgraph()).collect::<BTreeSet<_>>() {
         let next = SubgraphId(subgraph.0 + 1);
         let scan = view.scan(subgraph..next, direction, |id, block| {

@@ -1,4 +1,5 @@
-//! Kinds that are defined while a round goes on: a crash finds them in the log, in the manifest, or in both.
+//! Kinds whose definition happens during a round. After a crash, a kind is in the log, in the manifest, or in
+//! both.
 
 use hedgerow::{Graph, KeyKind, KindId, VertexKey};
 use hedgerow_testkit::{ModelConfig, ModelOp, vertex_key};
@@ -7,13 +8,13 @@ use parking_lot::Mutex;
 use crate::plan::Plan;
 use crate::verify::{History, Verdict, commit_ops};
 
-/// Vertices of each kind; the kinds with one type of keys have the same keys.
+/// The number of vertices of each kind. Kinds with the same key type have the same keys.
 const VERTICES: u64 = 4;
-/// The vertex of each kind that is removed once the next kind is defined, so that its id can go to another
+/// The vertex of each kind that is removed after the next kind is defined. Its id can then go to another
 /// kind.
 const REMOVED: u64 = 1;
 
-/// The definition of a kind that was attempted.
+/// An attempted definition of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Definition {
     ts: u64,
@@ -21,18 +22,19 @@ pub(crate) struct Definition {
     keys: KeyKind,
 }
 
-/// The type of the keys of the `n`-th kind.
+/// Returns the key type of the `n`-th kind.
 fn keys_of(n: usize) -> KeyKind {
     [KeyKind::U64, KeyKind::Str][n % 2]
 }
 
-/// A vertex of the `n`-th kind; of the default kind before those that are defined.
+/// Returns a vertex of the `n`-th kind. Number 0 is the default kind; the defined kinds follow it.
 fn vertex(plan: &Plan, n: usize, number: u64) -> VertexKey {
     let keys = n.checked_sub(1).map_or(plan.config.keys, keys_of);
     vertex_key(ModelConfig { keys, ..plan.config }, number).with_kind(KindId(n as u8))
 }
 
-/// Defines one kind more, and commits vertices of it, with edges between them and those of the kind before.
+/// Defines one more kind and commits vertices of it. The commit also has edges between them and vertices of
+/// the previous kind.
 pub(crate) fn define_next(plan: &Plan, graph: &Graph, shared: &Mutex<History>) -> Verdict<()> {
     let (n, name) = {
         let mut history = shared.lock();
@@ -58,12 +60,12 @@ pub(crate) fn define_next(plan: &Plan, graph: &Graph, shared: &Mutex<History>) -
     commit_ops(plan, graph, shared, &ops).map(|_| ())
 }
 
-/// What was defined at or before `ts`.
+/// Returns the definitions at or before `ts`.
 pub(crate) fn defined_by(definitions: &[Definition], ts: u64) -> Vec<Definition> {
     definitions.iter().filter(|definition| definition.ts <= ts).cloned().collect()
 }
 
-/// The store has the kinds that were defined at or before `ts`, and no others.
+/// Checks that the store has exactly the kinds that were defined at or before `ts`.
 pub(crate) fn same_kinds(graph: &Graph, definitions: &[Definition], ts: u64) -> Verdict<()> {
     let expected = defined_by(definitions, ts);
     let schema = graph.schema();

@@ -1,5 +1,5 @@
-//! Simulated crashes: before, inside and after every file operation, in every damage mode; then crashes of
-//! the recovery itself, and a third life. See `docs/design/testing/crashes.md`.
+//! Simulated crashes before, inside and after every file operation, in every damage mode. Some rounds also
+//! crash the recovery, and then run a third life. See `docs/design/testing/crashes.md`.
 #![allow(missing_docs, reason = "a test program")]
 
 #[path = "../common/mod.rs"]
@@ -19,15 +19,15 @@ use hedgerow_testkit::{Damage, Effort, evicts, explored};
 
 use plan::Plan;
 
-/// Rounds of `make test`; each has its own seed and explores about 3,900 states.
+/// The number of rounds in `make test`. Each round has its own seed and explores about 3,900 states.
 const ROUNDS: u64 = 14;
 const FLOOR: u64 = 50_000;
-/// Most crashes leave what another one left, byte by byte.
+/// The minimum number of different states. Most crashes leave the same bytes as an earlier crash.
 const FLOOR_OPENED: u64 = 5_000;
 const MODE_FLOOR: u64 = 1_000;
 const SITE_FLOOR: u64 = 100;
 
-/// Every operation that the engine is known to do; each must have been crashed at.
+/// Every known file operation of the engine. The rounds must crash at each of them.
 const SITES: &[&str] = &[
     "allocate:reserve",
     "allocate:wal",
@@ -52,7 +52,7 @@ const SITES: &[&str] = &[
     "write:wal",
 ];
 
-/// File operations that only the checkpoint of a close makes.
+/// The file operations that only the checkpoint of a close makes.
 const SITES_OF_CLOSE: &[&str] = &["create:csr", "write:csr", "sync_all:csr", "unlink:wal"];
 const SITE_OF_CLOSE_FLOOR: u64 = 50;
 
@@ -68,10 +68,10 @@ fn every_crash_leaves_a_prefix_of_the_commits() {
     explored("crashes during recovery", total.recovery_crashes, 1_000);
     explored("third lives", total.third_lives, 300);
     for site in SITES {
-        // By name, so that the ledger adds up how often each was crashed at.
+        // The ledger adds up the crashes at each site by this name.
         explored(&format!("crash states at {site}"), total.site(site), SITE_FLOOR);
     }
-    // With the switch that evicts, each commit ends in a checkpoint, so the close has none to write.
+    // The eviction switch ends each commit with a checkpoint, so the close writes no checkpoint.
     if !evicts() {
         for site in SITES_OF_CLOSE {
             let states = total.site_of_close(site);
@@ -86,7 +86,7 @@ fn every_crash_leaves_a_prefix_of_the_commits() {
     explored("kinds defined under crashes", total.kinds, ROUNDS);
     explored("page versions written under crashes", total.page_versions, ROUNDS / 3);
     explored("chains that cooled under crashes", total.cooled, ROUNDS / 2);
-    // The switch that evicts takes them before this test does.
+    // The eviction switch evicts the chains before this test can.
     let evicted_floor = if evicts() { 0 } else { ROUNDS / 2 };
     explored("chains taken out of memory under crashes", total.evicted, evicted_floor);
     explored("rounds with at least two rotations and two checkpoints", total.full_rounds, ROUNDS * 9 / 10);

@@ -1,5 +1,6 @@
-//! Negative controls: a disk that ignores syncs must be found out, or the simulation proves nothing; so must
-//! a store that is not opened, since it equals one that was, and that is wrong by now.
+//! Negative controls. The test must detect a disk that ignores syncs; otherwise the simulation proves
+//! nothing. The test also skips a store if its files equal the files of an earlier store. It must notice when
+//! the earlier verdict is no longer valid.
 
 use std::sync::Arc;
 
@@ -29,8 +30,8 @@ fn a_disk_that_ignores_syncs_is_found_out() {
     explored("planted faults of the disk found", found as u64, 2);
 }
 
-/// A store that was right stays so only while nothing more is acknowledged, and while its commit is the same
-/// one.
+/// A correct store stays correct only while no further commit is acknowledged, and while its timestamp
+/// belongs to the same commit.
 #[test]
 fn a_store_that_was_right_is_judged_again_once_more_is_acknowledged() {
     let state = || Arc::new(Model::new(Plan::of(1).config));

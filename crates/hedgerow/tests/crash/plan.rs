@@ -1,4 +1,4 @@
-//! What a round does.
+//! The plan of a round.
 
 use hedgerow::{Durability, KeyKind, Options};
 use hedgerow_testkit::sim_fs::SplitMix64;
@@ -6,25 +6,25 @@ use hedgerow_testkit::{ModelConfig, SimFs};
 
 use crate::common;
 
-/// One round: a workload and how closely it is watched.
+/// One round: a workload, and the density of its checks.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) config: ModelConfig,
-    /// Under `Manual`, what is durable is what the store says.
+    /// Under `Manual`, the store reports the durable commits.
     pub(crate) durability: Durability,
     pub(crate) segment_bytes: u64,
     pub(crate) transactions: u64,
     pub(crate) most_ops: u64,
     pub(crate) universe: u64,
-    /// So many vertices are inserted by the first transaction, none in most plans.
+    /// The number of vertices that the first transaction inserts; 0 in most plans.
     pub(crate) vertices: u64,
     pub(crate) checkpoint_every: u64,
-    /// After so many transactions one kind more is defined, unless keys are dense.
+    /// The number of transactions between two definitions of kinds. With dense keys there are no definitions.
     pub(crate) kind_every: u64,
-    /// One in so many crash states crashes again during recovery.
+    /// The number of crash states from one that crashes again during recovery to the next.
     pub(crate) again_every: u64,
-    /// Whether a snapshot is held from one checkpoint to the next, so that what it sees goes into a page
+    /// True if a snapshot stays open from one checkpoint to the next, so that its content goes into a page
     /// version.
     pub(crate) holds: bool,
     /// True if closing writes a checkpoint.
@@ -74,8 +74,8 @@ impl Plan {
         }
     }
 
-    /// Many subgraphs, few of which change between checkpoints: so checkpoints write several generations of
-    /// segments, and merge them.
+    /// Makes a plan with many subgraphs, of which few change between checkpoints. Checkpoints therefore write
+    /// several generations of segments, and merge them.
     pub(crate) fn incremental(seed: u64) -> Plan {
         let all = Plan::of(seed);
         let config = ModelConfig { rich: false, ..all.config };
@@ -91,8 +91,8 @@ impl Plan {
         }
     }
 
-    /// In the middle between two multiples, where no checkpoint is due: so a kind stands in the log alone for
-    /// a while.
+    /// True if a kind is defined after this number of transactions. This is in the middle between two
+    /// multiples. No checkpoint is due there, so the definition is only in the log for some time.
     pub(crate) fn defines_kind_after(&self, transactions: u64) -> bool {
         let middle = transactions + self.kind_every / 2;
         self.config.keys != KeyKind::Dense && middle.is_multiple_of(self.kind_every)

@@ -1,6 +1,7 @@
 //! Operations that fail: each operation of a workload in turn, once or for ever. A failed sync poisons the
-//! store and is never acknowledged; a full disk aborts; whatever happens, the next opening finds a legal
-//! prefix and makes it durable, although the operating system may show bytes that the disk never got.
+//! store, and the store never acknowledges its commits. A full disk aborts the commit. After any fault, the
+//! next opening finds a legal prefix and makes it durable. This holds even if the operating system shows
+//! bytes that never reached the disk.
 
 use std::sync::Arc;
 
@@ -20,7 +21,8 @@ pub(crate) struct Seen {
     refused: u64,
 }
 
-/// Runs a small workload on a disk with a planned fault. `Ok` holds what the disk may hold afterwards.
+/// Runs a small workload on a disk with a planned fault. `Ok` contains the allowed content of the disk after
+/// it.
 fn work(plan: &Plan, disk: &SimFs, seen: &mut Seen) -> Verdict<History> {
     let mut history = History::new(0, Arc::new(Model::new(plan.config)));
     let Ok(graph) = plan.options().open_on(disk.handle()) else {
@@ -30,7 +32,7 @@ fn work(plan: &Plan, disk: &SimFs, seen: &mut Seen) -> Verdict<History> {
     let mut generator = Generator::new(plan.config, plan.seed, 0, plan.universe);
     for i in 0..plan.transactions {
         if i == plan.transactions / 2 {
-            // May fail in every way; what counts is what is found afterwards.
+            // The checkpoint may fail in any way; the test checks only the content after it.
             seen.refused += u64::from(graph.checkpoint().is_err());
         }
         if !attempt(plan, &graph, &mut history, &mut generator, seen)? {
@@ -43,7 +45,7 @@ fn work(plan: &Plan, disk: &SimFs, seen: &mut Seen) -> Verdict<History> {
     Ok(history)
 }
 
-/// One transaction. Returns whether the store still takes writes.
+/// Attempts one transaction. Returns whether the store still accepts writes.
 fn attempt(
     plan: &Plan,
     graph: &Graph,
@@ -110,12 +112,12 @@ fn sweep_on(plan: &Plan, disk: SimFs, fault: Fault, seen: &mut Seen) -> Verdict<
     disk.clear_faults();
     seen.runs += 1;
     let (graph, ts) = open_and_verify(plan, &disk, &history)?;
-    // What was recovered is served, so it must be on the disk by now.
+    // The store serves the recovered commits, so they must be on the disk now.
     let recovered = History { acked: ts, ..history };
     let mut judged = None;
     for mode in [Damage::LoseAll, Damage::Garbage] {
         let clone = disk.crash_clone(mode, plan.seed);
-        // Where nothing is unsynced, both modes leave the same.
+        // If all bytes are synced, both modes leave the same files.
         let files = Some(clone.files());
         if files == judged {
             continue;
@@ -131,7 +133,8 @@ fn sweep_on(plan: &Plan, disk: SimFs, fault: Fault, seen: &mut Seen) -> Verdict<
     Ok(())
 }
 
-/// Sweeps the operations of a workload for each seed; the first failure says how to replay it.
+/// Sweeps the operations of a workload for each seed. The first failure contains the instructions for its
+/// replay.
 pub(crate) fn sweep(effort: &Effort) -> Verdict<Seen> {
     let mut seen = Seen::default();
     while let Some(seed) = effort.next_seed() {
@@ -164,8 +167,7 @@ pub(crate) fn failed_operations_never_lose_what_was_acknowledged() {
     explored("commits with unknown outcome after a failed sync or write", seen.unknown, 100);
 }
 
-/// Each error that a change can end with, at each operation, once and for ever, also where transfers are
-/// short.
+/// Tries each possible error of a change at each operation, once and for ever, also with short transfers.
 pub(crate) fn every_error_of_every_operation() {
     const ERRORS: [i32; 6] =
         [errno::EIO, errno::ENOSPC, errno::EDQUOT, errno::EROFS, errno::EMFILE, errno::EINTR];
@@ -179,7 +181,7 @@ pub(crate) fn every_error_of_every_operation() {
         for at in 0..clean.op_count() {
             operations += 1;
             for code in ERRORS {
-                // What is interrupted is repeated, for ever if need be.
+                // The store repeats an interrupted call without limit, so `EINTR` fails only once.
                 let modes = if code == errno::EINTR { 1 } else { 2 };
                 for repeat in [Repeat::Once, Repeat::Forever].into_iter().take(modes) {
                     for short in [None, Some(seed ^ at)] {

@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::run;
 use crate::tally::Tally;
 
-/// Runs rounds until the effort is spent or one fails; the failure names its seed.
+/// Runs rounds until the effort is spent or a round fails. The failure names its seed.
 pub(crate) fn explore(effort: &Effort, plan: impl Fn(u64) -> Plan + Sync) -> Result<Tally, String> {
     let total = Mutex::new(Ok(Tally::default()));
     let failed = || total.lock().is_ok_and(|t| t.is_err());

@@ -17,20 +17,21 @@ use crate::plan::Plan;
 use crate::tally::Tally;
 use crate::verify::{Found, History, Verdict, commit, commit_ops, crash_recovery, live_on, open_and_verify};
 
-/// What the observer of the disk and the workload share.
+/// The state that the observer of the disk and the workload share.
 struct Watch {
     plan: Plan,
     history: Arc<Mutex<History>>,
     tally: Mutex<Tally>,
     failure: Mutex<Option<String>>,
-    /// True while the store is being closed.
+    /// True while the store closes.
     closing: AtomicBool,
-    /// What the store was found to hold, by the hash of all files. Many crashes leave the same bytes: between
-    /// two syncs all that lose everything, and all modes where nothing is unsynced.
+    /// The content of each opened store, by the hash of all its files. Many crashes leave the same bytes.
+    /// Between two syncs, all crashes that lose all unsynced changes are equal. If all bytes are synced, the
+    /// crashes of all modes are equal.
     judged: Mutex<HashMap<u64, Found>>,
 }
 
-/// A hash of the names and the bytes of all files.
+/// Returns a hash of the names and the bytes of all files.
 fn hash_of(disk: &SimFs) -> u64 {
     let mut hasher = DefaultHasher::new();
     disk.files().hash(&mut hasher);
@@ -38,7 +39,7 @@ fn hash_of(disk: &SimFs) -> u64 {
 }
 
 impl Watch {
-    /// Takes one crash in every mode and judges each.
+    /// Takes one crash in every mode and checks each.
     fn crash_here(&self, event: &OpEvent, disk: &SimFs) {
         if self.failure.lock().is_some() {
             return;
@@ -76,8 +77,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Opens the store on `disk`, unless it was opened on the same bytes before and what it held then is
-    /// allowed by `history` too.
+    /// Opens the store on `disk` and checks it. Skips this if a store with the same bytes was opened before
+    /// and `history` allows its content.
     fn judge_once(&self, disk: &SimFs, history: &History) -> Verdict<()> {
         let hash = hash_of(disk);
         if self.judged.lock().get(&hash).is_some_and(|found| history.allows(found)) {
@@ -113,7 +114,7 @@ pub(crate) fn run(plan: &Plan) -> Verdict<Tally> {
     watch.check()?;
     worked?;
     let mut tally = watch.tally.lock().clone();
-    // The first opening and the second make a log segment each.
+    // The first opening and the second opening each make a log segment.
     tally.rotations = disk.sites().get("create:wal").copied().unwrap_or(0).saturating_sub(2);
     Ok(tally)
 }
@@ -172,11 +173,12 @@ fn close(plan: &Plan, watch: &Watch, graph: &Graph) -> Verdict<()> {
     Ok(())
 }
 
-/// A snapshot, and what it sees.
+/// An open snapshot, and its expected content.
 type Held = Option<(Snapshot, Arc<Model>)>;
 
-/// Right after a checkpoint: writes what the snapshot sees that is held since the one before, has all that
-/// files hold cool or go, and holds another snapshot once the one before is seen to see what it saw.
+/// Runs directly after a checkpoint. Writes the content of the held snapshot as page versions, and then cools
+/// or evicts every chain that the files contain. Compares the held snapshot with its model, and holds a new
+/// snapshot instead.
 fn take_out_of_memory(plan: &Plan, watch: &Watch, graph: &Graph, held: &mut Held) -> Verdict<()> {
     if !plan.holds {
         return Ok(());
@@ -198,7 +200,7 @@ fn take_out_of_memory(plan: &Plan, watch: &Watch, graph: &Graph, held: &mut Held
     Ok(())
 }
 
-/// Under weaker durability a flush or a checkpoint says what is durable.
+/// Records the durable commits, which a flush or a checkpoint reports under weaker durability.
 fn note_durable(plan: &Plan, watch: &Watch, graph: &Graph) {
     if plan.durability != Durability::Sync {
         watch.history.lock().acked = graph.durable_ts().0;

@@ -1,4 +1,4 @@
-//! What was explored.
+//! The counts of explored states.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,26 +10,27 @@ use hedgerow_testkit::Damage;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) states: u64,
-    /// Different ones: of states that are equal byte by byte one is opened. Those that crash again are not
-    /// counted.
+    /// The number of opened states. Of states with equal bytes, the test opens only one. States that crash
+    /// again do not count.
     pub(crate) opened: u64,
     pub(crate) recovery_crashes: u64,
     pub(crate) third_lives: u64,
     pub(crate) rotations: u64,
     pub(crate) checkpoints: u64,
     pub(crate) checkpoints_at_close: u64,
-    /// The most segments that a store had at once.
+    /// The maximum number of segments in a store at one time.
     pub(crate) most_runs: u64,
     pub(crate) commits: u64,
     pub(crate) kinds: u64,
-    /// Page versions that were written, and chains that cooled or were taken out of memory for good.
+    /// The number of page versions written. The next two fields count the chains that cooled and the chains
+    /// that were evicted.
     pub(crate) page_versions: u64,
     pub(crate) cooled: u64,
     pub(crate) evicted: u64,
     pub(crate) full_rounds: u64,
     pub(crate) modes: BTreeMap<Damage, u64>,
     pub(crate) sites: BTreeMap<Arc<str>, u64>,
-    /// The part of the crash states that was taken while a store was being closed.
+    /// The crash states that were taken while a store closed.
     pub(crate) sites_of_close: BTreeMap<Arc<str>, u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Judging what a crash left: the store opens, and holds exactly the first commits.
+//! Checks of the files after a crash: the store opens, and contains exactly the first commits.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::common;
 use crate::kinds::{Definition, defined_by, same_kinds};
 use crate::plan::Plan;
 
-/// What a crash may and must leave: the states after the commits attempted so far, and how many were
-/// acknowledged.
+/// The allowed and required results of a crash: the states after the commits attempted until now, and the
+/// number of acknowledged commits.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     /// The timestamp of the first state.
     pub(crate) first: u64,
-    /// One state per timestamp from `first` on; the last may be that of a commit under way.
+    /// One state per timestamp from `first` on. The last state may belong to a running commit.
     pub(crate) states: Vec<Arc<Model>>,
-    /// The last timestamp that is acknowledged as durable.
+    /// The last timestamp that the store acknowledged as durable.
     pub(crate) acked: u64,
-    /// The kinds whose definition was attempted, in their order.
+    /// The kinds with attempted definitions, in order.
     pub(crate) kinds: Vec<Definition>,
 }
 
@@ -38,13 +38,13 @@ impl History {
         self.states.get(ts.checked_sub(self.first)? as usize)
     }
 
-    /// What a store that was judged to be that of commit `ts` holds.
+    /// Returns the content of a store that passed the checks as the state of commit `ts`.
     pub(crate) fn found(&self, ts: u64) -> Verdict<Found> {
         let state = self.state(ts).cloned().ok_or("a timestamp from before")?;
         Ok(Found { ts, state, kinds: defined_by(&self.kinds, ts) })
     }
 
-    /// Whether [`verify`] accepts a store that holds this.
+    /// True if [`verify`] accepts a store with this content.
     pub(crate) fn allows(&self, found: &Found) -> bool {
         (self.acked..=self.last()).contains(&found.ts)
             && self.state(found.ts).is_some_and(|state| Arc::ptr_eq(state, &found.state))
@@ -52,7 +52,7 @@ impl History {
     }
 }
 
-/// What a store that was opened and judged holds.
+/// The content of a store that was opened and checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     ts: u64,
@@ -60,18 +60,18 @@ pub(crate) struct Found {
     kinds: Vec<Definition>,
 }
 
-/// What a verification says when it fails.
+/// The result of a verification, with a message for a failure.
 pub(crate) type Verdict<T> = Result<T, String>;
 
-/// Opens the store on `disk`, which must succeed and give one of the states that `history` allows. Returns
-/// the store and the timestamp of that state.
+/// Opens the store on `disk`. The opening must succeed, and the state must be one that `history` allows.
+/// Returns the store and the timestamp of that state.
 pub(crate) fn open_and_verify(plan: &Plan, disk: &SimFs, history: &History) -> Verdict<(Graph, u64)> {
     let graph = plan.options().open_on(disk.handle()).map_err(|e| format!("does not open: {e}"))?;
     let ts = verify(plan, &graph, history)?;
     Ok((graph, ts))
 }
 
-/// Compares an open store with the state that its timestamp stands for.
+/// Compares an open store with the state of its timestamp. Returns the timestamp.
 pub(crate) fn verify(plan: &Plan, graph: &Graph, history: &History) -> Verdict<u64> {
     let ts = graph.published_ts().0;
     if ts < history.acked || ts > history.last() {
@@ -89,8 +89,8 @@ pub(crate) fn verify(plan: &Plan, graph: &Graph, history: &History) -> Verdict<u
     Ok(ts)
 }
 
-/// Crashes the recovery of `disk` at a random moment of a random operation, and lets a second recovery do the
-/// whole work: all that the first crash left was durable, so it must come to the very same state.
+/// Crashes the recovery of `disk` at a random moment of a random operation, and then runs a second recovery.
+/// All bytes that the first crash left were durable, so the second recovery must reach the same state.
 pub(crate) fn crash_recovery(plan: &Plan, disk: &SimFs, history: &History, seed: u64) -> Verdict<SimFs> {
     let mut rng = SplitMix64::new(seed);
     let target = rng.below(60);
@@ -99,7 +99,7 @@ pub(crate) fn crash_recovery(plan: &Plan, disk: &SimFs, history: &History, seed:
     let (keep, mut moments) = (Arc::clone(&caught), 0u64);
     disk.set_observer(Some(Box::new(move |event, fs| {
         if moments <= target {
-            // Every later moment replaces the one before, so that short recoveries are crashed at their end.
+            // Each later moment replaces the earlier one, so the crash of a short recovery is at its end.
             *keep.lock() = Some(fs.crash_clone(mode, seed ^ event.index.0));
         }
         moments += 1;
@@ -118,7 +118,7 @@ pub(crate) fn crash_recovery(plan: &Plan, disk: &SimFs, history: &History, seed:
     Ok(second)
 }
 
-/// A life after recovery: more commits, a crash at a random moment of them, and a last recovery.
+/// Runs a life after recovery: more commits, a crash at a random moment, and a last recovery.
 pub(crate) fn live_on(plan: &Plan, disk: &SimFs, history: &History, seed: u64) -> Verdict<()> {
     let (graph, ts) = open_and_verify(plan, disk, history)?;
     let state = history.state(ts).ok_or("a timestamp from before")?;
@@ -145,8 +145,8 @@ pub(crate) fn live_on(plan: &Plan, disk: &SimFs, history: &History, seed: u64) -
     Ok(())
 }
 
-/// Commits one random transaction, keeping `shared` true at every moment. Returns whether it changed
-/// anything.
+/// Commits one random transaction, and keeps `shared` true at every moment. Returns whether the transaction
+/// changed anything.
 pub(crate) fn commit(
     plan: &Plan,
     graph: &Graph,
@@ -158,7 +158,7 @@ pub(crate) fn commit(
     commit_ops(plan, graph, shared, &ops)
 }
 
-/// As [`commit`], of these operations.
+/// Commits these operations, in the same way as [`commit`].
 pub(crate) fn commit_ops(
     plan: &Plan,
     graph: &Graph,

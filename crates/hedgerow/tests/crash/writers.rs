@@ -1,6 +1,6 @@
-//! Two writers at once: their commits are grouped, and no run is like another. Each writer marks its
-//! transactions with a number and keeps to vertices of its own, so that what a crash left can be told from
-//! the content alone.
+//! Two concurrent writers: the store groups their commits, and each run differs. Each writer marks its
+//! transactions with a number and uses only its own vertices. The content alone therefore shows which
+//! transactions survived a crash.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,7 +36,8 @@ impl Watch {
     fn crash_here(&self, event: &OpEvent, disk: &SimFs) {
         let n = self.states.fetch_add(1, Ordering::Relaxed);
         let mode = Damage::ALL[(n % 7) as usize];
-        // What is acknowledged before the crash must be there; what is attempted after it may be.
+        // Commits acknowledged before the crash must survive; commits attempted before the second read may
+        // survive.
         let acked = self.progress.each_ref().map(|p| p.acked.load(Ordering::SeqCst));
         let clone = disk.crash_clone(mode, n);
         let attempted = self.progress.each_ref().map(|p| p.attempted.load(Ordering::SeqCst));
@@ -83,8 +84,8 @@ fn write(graph: &Graph, script: &Script, progress: &Progress) -> Verdict<()> {
     Ok(())
 }
 
-/// Rounds until the effort is spent or one fails: how many crashes there were, and how many with two commits
-/// under way.
+/// Runs rounds until the effort is spent or a round fails. Returns the number of crashes, and the number of
+/// crashes with two running commits.
 pub(crate) fn explore(effort: &Effort) -> Verdict<(u64, u64)> {
     let (mut states, mut grouped) = (0, 0);
     while let Some(seed) = effort.next_seed() {
@@ -131,7 +132,8 @@ pub(crate) fn crashes_under_two_writers() {
     explored("crash states with two commits under way", grouped, 100);
 }
 
-/// Flushes with a commit that comes while the disk is syncing: it is no part of what the flush made durable.
+/// Runs flushes during which a commit arrives while the disk syncs. The flush does not make this commit
+/// durable.
 pub(crate) fn commits_during_syncs(flushes: u64) -> Verdict<u64> {
     let disk = SimFs::new();
     let options =

@@ -1,5 +1,5 @@
-//! A store is closed while threads are in every kind of call that waits, with all limits at their smallest.
-//! Every call returns, and what was acknowledged is there when the store is opened again.
+//! Closing a store while threads are in every kind of waiting call, with all limits at their smallest values.
+//! Every call returns, and the reopened store contains every acknowledged commit.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ const CLOSES: u64 = 2_000;
 const THREADS: usize = 2;
 const VERTICES: u64 = 300;
 
-/// What a thread does until the store is closed.
+/// The call that a thread repeats until the store closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Call {
     Single,
@@ -48,7 +48,7 @@ const CALLS: [Call; 13] = [
     Call::Close,
 ];
 
-/// One store, and what is known to be durable in it.
+/// A store, and the edges that must be durable in it.
 struct Round {
     graph: Graph,
     durable: Mutex<BTreeSet<(u64, u64)>>,
@@ -90,7 +90,7 @@ impl Round {
                 let mut pipeline = graph.pipeline(|_| ())?;
                 edges.iter().try_for_each(|&(src, dst)| pipeline.put_edge(src, dst).map(drop))?;
                 pipeline.flush()?;
-                // An operation may have been refused.
+                // The store may have refused an operation.
                 return Ok(());
             }
             Call::Flush => return graph.flush(),
@@ -142,7 +142,7 @@ fn options(rng: &mut Rng) -> (Options, bool) {
     (options, durability == Durability::Sync)
 }
 
-/// Closes a store beside threads that do not stop by themselves. Returns the calls that they made.
+/// Closes a store while threads make calls without end. Returns the number of their calls.
 fn close_beside(calls: &[Call], seed: u64) -> std::result::Result<u64, String> {
     let mut rng = Rng::new(seed);
     let disk = SimFs::new();
@@ -161,7 +161,8 @@ fn close_beside(calls: &[Call], seed: u64) -> std::result::Result<u64, String> {
             let _ = done.send(ended);
         });
     }
-    // Some time for the others: until they wait for a checkpoint or for a sync, or for a few calls, or none.
+    // Gives the threads some time. It ends after some calls, after some waits for a checkpoint or a sync, or
+    // at once.
     let (most, patience) = (rng.below(20), rng.below(300));
     for _ in 0..patience {
         let waits = round.graph.stats().map_or(0, |stats| stats.commit_waits);

@@ -1,4 +1,4 @@
-//! Snapshots that are dropped while commits hold latches and wait for a disk that does not answer.
+//! Drops of snapshots while commits hold latches and wait for a disk that does not answer.
 
 use std::sync::mpsc;
 
@@ -8,18 +8,19 @@ use hedgerow_testkit::{FOR_EVER, SimFs, explored, wait_until};
 use crate::common::gated::gated;
 
 const SNAPSHOTS: usize = 1_000;
-/// All in one subgraph, so that what a snapshot keeps is under the latches of those who wait.
+/// The number of vertices. All are in one subgraph, so the waiting commits hold the latches of the versions
+/// that a snapshot keeps.
 const VERTICES: u64 = 64;
 const WRITERS: u64 = 4;
 
-/// Commits edges that no other `n` has.
+/// Commits edges that no call with another `n` makes.
 fn put_some(graph: &Graph, n: u64) -> hedgerow::Result<()> {
     let mut tx = graph.write()?;
     (0..20).try_for_each(|i| tx.put_edge((n + i) % VERTICES, VERTICES + n))?;
     tx.commit().map(drop)
 }
 
-/// Snapshots opened between commits, so that each keeps versions that others do not need.
+/// Opens snapshots between commits, so that each keeps versions that the other snapshots do not need.
 fn held(graph: &Graph) -> Vec<Snapshot> {
     let open = |n| {
         put_some(graph, n as u64).expect("the disk answers");
@@ -28,8 +29,8 @@ fn held(graph: &Graph) -> Vec<Snapshot> {
     (0..SNAPSHOTS).map(open).collect()
 }
 
-/// Opens the store on a disk whose gate is closed once snapshots are held, and drops them while every writer
-/// waits.
+/// Opens the store on a disk with a gate and makes snapshots. Then closes the gate, and drops the snapshots
+/// while every writer waits.
 fn drop_beside_a_disk_that_does_not_answer(background: bool) {
     let (fs, gate) = gated(SimFs::new().handle());
     let options = Options::new().keys(KeyKind::Dense).max_unsynced_bytes(0).background_settling(background);
@@ -47,7 +48,7 @@ fn drop_beside_a_disk_that_does_not_answer(background: bool) {
                 own.take(5).for_each(|n| put_some(graph, n).expect("the gate is opened in the end"));
             });
         }
-        // One syncs, and another waits in the ordering section with its latches.
+        // One commit syncs, and another commit waits in the ordering section with its latches.
         wait_until("a commit that waits", || graph.stats().is_ok_and(|stats| stats.commit_waits > waits));
         let (done, wait) = mpsc::channel();
         let last = scope.spawn(move || {
@@ -62,7 +63,7 @@ fn drop_beside_a_disk_that_does_not_answer(background: bool) {
         assert_eq!(dropped, Ok(()), "a snapshot that is dropped waits for a commit");
         last.join().expect("no thread panics");
     });
-    // What they kept is freed all the same.
+    // The store still frees the versions that the snapshots kept.
     wait_until("the end of what the snapshots kept", || {
         put_some(&graph, 2 * SNAPSHOTS as u64).expect("the disk answers");
         graph.stats().is_ok_and(|stats| stats.old_version_bytes < kept / 10)

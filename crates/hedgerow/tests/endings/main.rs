@@ -1,5 +1,5 @@
-//! Closes and drops while other threads wait: a store that is closed keeps no thread waiting, and a snapshot
-//! that is dropped waits for no thread.
+//! Closes and drops while other threads wait. A closed store keeps no thread waiting, and the drop of a
+//! snapshot waits for no thread.
 #![allow(missing_docs, reason = "a test program")]
 
 mod closes;

@@ -1,5 +1,5 @@
-//! What finds planted faults: the other test programs, with as many rounds as it takes. `Ok` says what was
-//! explored without finding anything, `Err` what was found.
+//! The finders of planted faults: the other test programs, with a sufficient number of rounds. `Ok` describes
+//! the work that found nothing, `Err` describes the finding.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -16,7 +16,7 @@ use crate::{
     ldbc, lies, memory, opening, page_versions, poison, rounds, tools, views, writers,
 };
 
-/// Faults that the obvious programs of Python find (`python/tests/property/test_obvious_programs.py`).
+/// The faults that the obvious programs of Python find (`python/tests/property/test_obvious_programs.py`).
 pub(crate) const IN_PYTHON: &[Fault] = &[
     Fault::WeightsOfLabelsIgnored,
     Fault::StatedKindIgnored,
@@ -26,7 +26,7 @@ pub(crate) const IN_PYTHON: &[Fault] = &[
     Fault::VerticesReplaced,
 ];
 
-/// Faults that need a controlled scheduler; `hedgerow-schedules` finds them.
+/// The faults that need a controlled scheduler; `hedgerow-schedules` finds them.
 pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::LatchedReadsNotValidated,
     Fault::LatchedElsewhereUnchanged,
@@ -48,57 +48,57 @@ pub(crate) const SCHEDULED: &[Fault] = &[
 pub(crate) enum Finder {
     /// A crash at each phase of each file operation.
     Crashes,
-    /// Commits that come while the log is being synced, and a crash.
+    /// Commits that arrive during a sync of the log, and a crash.
     LateCommits,
-    /// Each file operation fails once, and for ever.
+    /// Each file operation fails once, and then for ever.
     Failures,
     /// Random transactions on a store and a model.
     Sequences,
     /// Each order of the steps of scripted transactions, at both levels.
     Interleavings,
-    /// Threads that count on the same edges.
+    /// Threads that increment counters on the same edges.
     Contention,
-    /// Reads of what others write, with merges between.
+    /// Reads of values that other threads write, with merges between the writes.
     StaleReads,
     /// Changed bytes and lengths of files.
     Damage,
-    /// Files that lie under right checksums.
+    /// Files with false content and correct checksums.
     Lies,
-    /// Labels that say the kinds of their ends, on every way of writing.
+    /// Labels that declare the kinds of their endpoints, on every way of writing.
     Ends,
-    /// Views against point reads.
+    /// Views, compared with point reads.
     Views,
-    /// Snapshots held by the hundreds.
+    /// Hundreds of open snapshots.
     Held,
     Backup,
     Salvage,
-    /// The account of memory against what a store holds.
+    /// The memory account, compared with the content of a store.
     Account,
-    /// The account while a scan lends lists.
+    /// The memory account while a scan lends lists.
     LentLists,
-    /// Reads while commits have no room.
+    /// Reads while the memory has no room for commits.
     SmallReads,
     /// A commit whose list changes at each read.
     PinnedLists,
-    /// Commits that need more than half of the limit, and have to wait.
+    /// Commits that need more than half of the limit, and must wait.
     LargeCommits,
     /// Graphs over many pages, most of them not loaded.
     Pages,
-    /// Point reads of what is not in memory, of graphs that change.
+    /// Point reads of data that is not in memory, in graphs that change.
     ColdReads,
-    /// The same where a block is damaged.
+    /// The same reads with a damaged block.
     DamagedBlocks,
-    /// Point reads of snapshots that are held while what they see goes to page versions.
+    /// Point reads of open snapshots whose content goes to page versions.
     HeldInFiles,
-    /// A chain that cools, and was read back and written to beside that.
+    /// A chain that cools, while another thread reads it back and writes to it.
     CooledCopies,
-    /// Segments that stay in use when later ones cannot be opened, after their files were removed.
+    /// Segments whose files were removed, and which stay in use if later segments cannot be opened.
     OldSegments,
 }
 
 impl Finder {
-    /// Whether it is a whole test of `it`, or all of `isolation`: those programs run it, in the same build,
-    /// where nothing is planted.
+    /// True if the finder is a whole test of `it`, or all of `isolation`. Those programs run it without
+    /// planted faults in the same build.
     pub(crate) fn is_run_elsewhere(self) -> bool {
         matches!(
             self,
@@ -124,7 +124,8 @@ impl Finder {
 
     pub(crate) fn find(self) -> Result<String, String> {
         match self {
-            // What is damaged may be found by a read, which a comparison with the model takes for granted.
+            // A read may report the damage. The comparison with the model expects every read to succeed, so
+            // it panics.
             Finder::Crashes => caught(|| crashes(Planted::None, 2)).and_then(|seen| seen),
             Finder::LateCommits => {
                 writers::commits_during_syncs(20).map(|late| format!("{late} commits during a sync"))
@@ -168,10 +169,10 @@ impl Finder {
     }
 }
 
-/// Whether panics are wanted: what is found is printed by who looks for it.
+/// True while panics are expected. The caller prints the findings.
 static WANTED: AtomicBool = AtomicBool::new(false);
 
-/// Runs `f` without the usual report of each panic, on whatever thread.
+/// Runs `f` without the usual report of a panic on any thread.
 pub(crate) fn quietly<T>(f: impl FnOnce() -> T) -> T {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -197,12 +198,12 @@ pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// One test function as it is.
+/// Runs one unchanged test function.
 fn whole(test: fn()) -> Result<String, String> {
     caught(test).map(|()| "the whole test".to_owned())
 }
 
-/// Rounds on a disk with a fault, or none, and half as many with many segments.
+/// Runs rounds on a disk with or without a fault, and half as many rounds with many segments.
 pub(crate) fn crashes(fault: Planted, each: u64) -> Result<String, String> {
     let plan = |of: Plan| Plan { durability: Durability::Sync, fault, ..of };
     let few = rounds::explore(&Effort::rounds(each), |seed| plan(Plan::of(seed)))?;

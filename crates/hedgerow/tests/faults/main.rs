@@ -1,9 +1,9 @@
-//! Faults planted in the engine: each must be found by the tests that claim to find its kind, and where
-//! nothing is planted the same tests must find nothing. The feature `planted-faults` brings them in.
+//! Faults planted in the engine. The tests that claim to find a kind of fault must find each one. Without a
+//! planted fault, the same tests must find nothing. The feature `planted-faults` adds them to the build.
 //!
-//! What finds a fault is the code of the other test programs, with as many rounds as it takes. Their test
-//! functions that stand in shared modules are plain functions, which their own programs list as tests, so
-//! that nothing of them runs beside a planted fault.
+//! The code of the other test programs finds the faults, with a sufficient number of rounds. In shared
+//! modules, the test functions are plain functions, and the other programs list them as tests. No test
+//! function therefore runs concurrently with a planted fault.
 #![allow(missing_docs, reason = "a test program")]
 #![allow(dead_code, reason = "it uses a part of what the other tests use")]
 
@@ -85,7 +85,7 @@ use hedgerow_testkit::explored;
 
 use finders::Finder;
 
-/// What finds each. Those that need a controlled scheduler are found in `hedgerow-schedules`.
+/// The finder of each fault. `hedgerow-schedules` finds the faults that need a controlled scheduler.
 const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::UncheckedTail, Finder::Crashes),
     (Fault::RecoveredTailNotSynced, Finder::Crashes),
@@ -143,7 +143,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::WaitsWithMemory, Finder::LargeCommits),
 ];
 
-/// Whether the fault is found, and what it took.
+/// True if the finder finds the fault. Prints the finding and its cost.
 fn is_found(fault: Fault, finder: Finder) -> bool {
     let planted = faults::plant(fault);
     let started = Instant::now();
@@ -165,8 +165,8 @@ fn every_planted_fault_is_found() {
     explored("planted faults found", found as u64, FOUND_BY.len() as u64);
 }
 
-/// What finds faults finds nothing where there is none. Here those whose rounds are chosen for this program;
-/// the others are tests of `it` and of `isolation`, which are of the same build.
+/// The finders find nothing without a planted fault. This test runs only the finders whose rounds are chosen
+/// for this program. The other finders are tests of `it` and `isolation` in the same build.
 #[test]
 fn nothing_is_found_where_nothing_is_planted() {
     let _sound = faults::sound();
@@ -178,8 +178,8 @@ fn nothing_is_found_where_nothing_is_planted() {
     }
 }
 
-/// Each fault has one finder, here, in `hedgerow-schedules` or in Python's tests, and a line in the
-/// documentation.
+/// Each fault has one finder and one line in the documentation. The finder is in this program, in
+/// `hedgerow-schedules` or in Python's tests.
 #[test]
 fn every_fault_has_its_finder() {
     let page = include_str!("../../../../docs/design/testing/faults.md");
@@ -199,7 +199,7 @@ fn every_fault_has_its_finder() {
     }
 }
 
-/// Faults of the disk, not of the engine.
+/// The tests find faults of the disk in addition to faults of the engine.
 #[test]
 fn a_disk_that_ignores_syncs_is_found() {
     let _sound = faults::sound();
@@ -208,7 +208,7 @@ fn a_disk_that_ignores_syncs_is_found() {
     explored("planted faults of the disk found", found as u64, 2);
 }
 
-/// Without validation every case in which two transactions may conflict must come out wrong in some
+/// Without validation, every case in which two transactions may conflict has a wrong result in some
 /// interleaving.
 #[test]
 fn interleavings_without_validation_are_not_serial() {
@@ -222,11 +222,11 @@ fn interleavings_without_validation_are_not_serial() {
     let _planted = faults::plant(Fault::ReadsNotValidated);
     let found = finders::quietly(|| cases.iter().filter(|&case| wrong(case)).count()) as u64;
     let conflicting = conflicts.iter().filter(|&&n| n > 0).count() as u64;
-    // All but dangling edges, which the latches alone prevent.
+    // The exception is dangling edges: the latches alone prevent them.
     explored("cases that go wrong without validation", found, conflicting - 1);
 }
 
-/// Both checkers of histories must see that commits are not validated, each time.
+/// Without validation of commits, both checkers of histories find an anomaly each time.
 #[test]
 fn histories_without_validation_have_anomalies() {
     let _planted = faults::plant(Fault::ReadsNotValidated);
@@ -246,7 +246,7 @@ fn histories_without_validation_have_anomalies() {
     explored("histories without validation found by an independent checker", found[1], 4);
 }
 
-/// What tests of the hostile stores hold; here those who plant take turns anyway.
+/// A guard that tests of the hostile stores hold. In this program the planting tests already run in turn.
 struct Alone;
 
 fn alone() -> Alone {

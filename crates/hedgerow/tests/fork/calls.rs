@@ -1,4 +1,4 @@
-//! Every public call of every handle, and what it must say in a child.
+//! Every public call of every handle, and its required answer in a child process.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use hedgerow::{
     LabelOptions, Pipeline, PropertyType, Snapshot, StateError, Ticket, Timestamp, Value, VertexId, WriteTxn,
 };
 
-/// The edges `0 -> 1..=EDGES` are there before any snapshot.
+/// The number of edges `0 -> 1..=EDGES`. They exist before any snapshot.
 pub(crate) const EDGES: u64 = 5;
-/// A label whose edges have a property.
+/// The label of the edges with a property.
 pub(crate) const LABEL: &str = "knows";
 
-/// What a child inherits.
+/// The handles that a child inherits.
 pub(crate) struct Handles {
     pub(crate) graph: Graph,
     pub(crate) with_view: Snapshot,
@@ -50,7 +50,7 @@ impl Handles {
     }
 }
 
-/// Names the calls that do not answer as they must in a child. Drops all handles.
+/// Returns the names of the calls that do not answer as required in a child. Drops all handles.
 pub(crate) fn wrong_answers(handles: Handles, aside: &Path) -> Vec<&'static str> {
     let mut wrong = Vec::new();
     let Handles { graph, with_view, without_view, txns, mut pipeline, ticket } = handles;
@@ -82,8 +82,8 @@ pub(crate) fn wrong_answers(handles: Handles, aside: &Path) -> Vec<&'static str>
     refused!("Pipeline::put_weighted_edge", pipeline.put_weighted_edge(1, 2, 1.0));
     refused!("Pipeline::remove_edge", pipeline.remove_edge(1, 2));
     refused!("Pipeline::flush", pipeline.flush());
-    drop(pipeline.with_window(4)); // "Pipeline::with_window": a number
-    let (_, _) = (ticket.timestamp(), ticket.is_done()); // "Ticket::timestamp", "Ticket::is_done": as at the fork
+    drop(pipeline.with_window(4)); // "Pipeline::with_window": sets a number
+    let (_, _) = (ticket.timestamp(), ticket.is_done()); // "Ticket::timestamp", "Ticket::is_done": as at fork
     refused!("Ticket::wait", ticket.clone().wait());
     drop((ticket, with_view, without_view));
     refused!("Graph::close", graph.close());
@@ -138,11 +138,12 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
         graph.define_vertex_property_of(KindId::DEFAULT, "p", PropertyType::I64)
     );
     refused!("Graph::define_vertex_property", graph.define_vertex_property("p", PropertyType::I64));
-    graph.skip_checkpoint_at_close(); // "Graph::skip_checkpoint_at_close": a mark in the memory of the child
+    graph.skip_checkpoint_at_close(); // "Graph::skip_checkpoint_at_close": sets a flag in the child's memory
     graph.forget_views(); // "Graph::forget_views": does nothing
-    // "Graph::config", "Graph::memory_bytes", "Graph::published_ts", "Graph::durable_ts", "Graph::schema": as
-    // at the fork "Graph::freed": a flag, which no child waits for
-    // "Graph::most_memory_used": a counter, of test builds alone
+    // "Graph::config", "Graph::memory_bytes", "Graph::published_ts", "Graph::durable_ts", "Graph::schema":
+    // unchanged since the fork.
+    // "Graph::freed": returns a flag; no child waits for it.
+    // "Graph::most_memory_used": a counter that exists only in test builds.
     let as_at_the_fork = graph.config().weighted
         && graph.published_ts() > Timestamp::ZERO
         && graph.durable_ts() > Timestamp::ZERO
@@ -152,7 +153,7 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     }
 }
 
-/// Point reads answer as in the parent.
+/// Checks that point reads answer as in the parent.
 fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::Result<()> {
     let mut answers = |name, right: bool| {
         if !right {
@@ -194,8 +195,8 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
         answers("Snapshot::neighbor_cursor", met == EDGES);
     }
     drop(cursor);
-    // "Snapshot::set_views_by_reads": a flag of the child's copy. Reads make no view in a child, however
-    // many.
+    // "Snapshot::set_views_by_reads": sets a flag in the child's copy. Reads make no view in a child, even
+    // after many reads.
     snapshot.set_views_by_reads(true);
     for _ in 0..2000 {
         met = 0;
@@ -274,7 +275,7 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     Ok(())
 }
 
-/// A view that was made before the fork answers; another cannot be had.
+/// Checks that a view from before the fork answers, and that a child cannot make another view.
 fn of_views(with: &Snapshot, without: &Snapshot, wrong: &mut Vec<&'static str>) {
     let vertices = with.vertices().map(|vertices| vertices.filter(|vertex| vertex.is_ok()).count() as u64);
     let mut met = 0;
@@ -350,7 +351,7 @@ fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
     refused!("WriteTxn::neighbors_of", txn.neighbors_of("none of this name", 0, Direction::Out));
     refused!("WriteTxn::degree_of", txn.degree_of(LABEL, 0, Direction::Out));
     refused!("WriteTxn::snapshot", txn.snapshot());
-    // "WriteTxn::len", "WriteTxn::is_empty": of the child's copy
+    // "WriteTxn::len", "WriteTxn::is_empty": answer for the child's copy
     if txn.len() != 1 || txn.is_empty() {
         wrong.push("WriteTxn::len");
     }

@@ -1,21 +1,21 @@
-//! Making children, and waiting for them.
+//! Functions that make child processes and wait for them.
 
 use std::io::{PipeReader, Read, Write};
 use std::time::{Duration, Instant};
 
 use hedgerow_testkit::FOR_EVER;
 
-/// How a child is made.
+/// The way to make a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// `fork()` of the C library.
+    /// The `fork()` of the C library.
     Fork,
-    /// The system call: no handler runs.
+    /// The `clone` system call: no fork handler runs.
     Clone,
 }
 
-/// Keeps the panics of children out of the output: the harness prints them under locks that other threads may
-/// have held at the fork.
+/// Keeps the panic messages of children out of the output. The test harness prints them under locks that
+/// other threads may hold at the fork.
 fn keep_children_quiet() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -28,7 +28,7 @@ fn keep_children_quiet() {
     });
 }
 
-/// A child of this process. Dropping it kills it.
+/// A child of this process. Its drop kills it.
 pub(crate) struct Child {
     id: libc::pid_t,
     said: PipeReader,
@@ -36,12 +36,13 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Runs `body` in a child with `value`, which the parent gets back. The child says what `body` returns.
+    /// Runs `body` in a child with `value`, and returns `value` to the parent. The child sends the text that
+    /// `body` returns.
     pub(crate) fn with<T>(way: Way, value: T, body: impl FnOnce(T, &mut dyn Write) -> String) -> (T, Child) {
         let (said, mut say) = std::io::pipe().expect("a pipe");
         keep_children_quiet();
-        // SAFETY: the child has one thread. It runs what children of this library must be able to run, which
-        // is what these tests are about, and leaves without running what the test harness does at its end.
+        // SAFETY: the child has one thread. It runs code that children of this library must be able to run;
+        // these tests check that ability. The child exits without the exit work of the test harness.
         let id = unsafe {
             match way {
                 Way::Fork => libc::fork(),
@@ -58,26 +59,26 @@ impl Child {
             format!("panicked: {}", panic.downcast_ref::<&str>().unwrap_or(&text))
         });
         let told = say.write_all(text.as_bytes()).is_ok();
-        // SAFETY: ends the child.
+        // SAFETY: the call only ends the child.
         unsafe { libc::_exit(i32::from(!told)) }
     }
 
-    /// Forks, and goes on in both processes: the child gets `None`, and must [`leave`].
+    /// Forks, and returns in both processes: the child gets `None`, and must call [`leave`].
     pub(crate) fn fork() -> Option<Child> {
         let (said, _) = std::io::pipe().expect("a pipe");
         keep_children_quiet();
-        // SAFETY: as in `with`.
+        // SAFETY: the same as in `with`.
         let id = unsafe { libc::fork() };
         assert!(id >= 0, "forking failed");
         (id > 0).then(|| Child { id, said, ended: false })
     }
 
-    /// The process id.
+    /// Returns the process id.
     pub(crate) fn id(&self) -> u32 {
         self.id.unsigned_abs()
     }
 
-    /// Waits until the child has said at least one byte.
+    /// Waits for the first byte that the child writes, and returns it.
     pub(crate) fn first_byte(&mut self) -> u8 {
         let mut byte = [0];
         self.said.read_exact(&mut byte).expect("the child says something");
@@ -88,7 +89,7 @@ impl Child {
     pub(crate) fn kill(&mut self) {
         if !self.ended {
             self.ended = true;
-            // SAFETY: the own child, which was not waited for yet.
+            // SAFETY: the process is a child of this process, and no call waited for it yet.
             unsafe {
                 libc::kill(self.id, libc::SIGKILL);
                 libc::waitpid(self.id, std::ptr::null_mut(), 0);
@@ -96,10 +97,10 @@ impl Child {
         }
     }
 
-    /// What the child said, once it has ended by itself.
+    /// Waits until the child exits, and returns its text; returns a description if the child hangs or fails.
     pub(crate) fn wait(mut self) -> String {
         let (begun, mut status) = (Instant::now(), 0);
-        // SAFETY: the own child; writes to a local variable.
+        // SAFETY: the process is a child of this process; the call writes to a local variable.
         while unsafe { libc::waitpid(self.id, &raw mut status, libc::WNOHANG) } == 0 {
             if begun.elapsed() > FOR_EVER {
                 self.kill();
@@ -117,9 +118,9 @@ impl Child {
     }
 }
 
-/// Ends a child, which says whether all was as it should be.
+/// Ends a child with exit status 0 if `well`, otherwise with 1.
 pub(crate) fn leave(well: bool) -> ! {
-    // SAFETY: ends the child.
+    // SAFETY: the call only ends the child.
     unsafe { libc::_exit(i32::from(!well)) }
 }
 
@@ -129,24 +130,24 @@ impl Drop for Child {
     }
 }
 
-/// Runs `body` in a child; what it says must be nothing.
+/// Runs `body` in a child, and checks that it returns an empty text.
 pub(crate) fn in_child(body: impl FnOnce() -> String) {
     let ((), child) = Child::with(Way::Fork, (), |(), _| body());
     assert_eq!(child.wait(), "", "in a child");
 }
 
-/// Keeps the standard library from catching overflows of stacks in this program. It would note each thread
-/// that starts or ends in a table behind a lock, and a child that is forked while another thread holds that
-/// lock has no thread that can start: a limit of the standard library, which tests of the store are not to
-/// run into. An overflow ends the program in any case.
+/// The function that keeps the standard library from catching stack overflows in this program. The standard
+/// library would record each thread that starts or ends in a table behind a lock. If a child is forked while
+/// another thread holds that lock, no thread can start in the child. This is a limit of the standard library,
+/// and tests of the store must not meet it. A stack overflow ends the program in any case.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LEAVE_FAULTS: extern "C" fn() = leave_faults;
 
 extern "C" fn leave_faults() {
     for signal in [libc::SIGSEGV, libc::SIGBUS] {
-        // SAFETY: sets what a signal does, before any thread but the first one runs. The standard library
-        // leaves what is not the default.
+        // SAFETY: sets the action of a signal before any thread but the first one runs. The standard library
+        // does not change an action that is not the default.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
 }

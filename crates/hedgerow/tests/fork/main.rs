@@ -1,5 +1,6 @@
-//! Forked children beside parents whose threads are anywhere in the store: every call of every handle in a
-//! child says that the store is its parent's, none hangs, and nothing that the parent acknowledged is lost.
+//! Forked children of parents whose threads may be anywhere in the store. In a child, each call of each
+//! handle answers or returns `StateError::Forked`, as `calls` requires. No call hangs, and no commit that the
+//! parent acknowledged is lost.
 #![allow(missing_docs, reason = "a test program")]
 #![allow(clippy::disallowed_methods, reason = "copies stores as a crash leaves them")]
 
@@ -21,9 +22,9 @@ use hedgerow_testkit::Effort;
 use calls::{EDGES, Handles, LABEL, wrong_answers};
 use child::{Child, Way, in_child, leave};
 
-/// Forks of one test, unless a deep run asks for more.
+/// The number of forks in one test, unless a deep run sets more.
 const FORKS: u64 = 40;
-/// Threads of a parent that write.
+/// The number of writer threads of a parent.
 const WRITERS: u64 = 2;
 
 fn copy(from: &Path, to: &Path) {
@@ -48,11 +49,11 @@ fn options() -> Options {
     Options::new().thresholds(Thresholds::SMALL).weighted(true)
 }
 
-/// A parent's threads: they write, sync, read views, settle and make checkpoints.
+/// The threads of a parent: they write, sync, read views, settle and make checkpoints.
 struct Busy<'a> {
     graph: &'a Graph,
     stop: AtomicBool,
-    /// The commits of each writer that were acknowledged.
+    /// The number of acknowledged commits of each writer.
     acknowledged: [AtomicU64; WRITERS as usize],
 }
 
@@ -78,7 +79,7 @@ impl<'a> Busy<'a> {
         });
     }
 
-    /// Runs the threads beside `body`.
+    /// Runs the threads concurrently with `body`.
     fn beside<R>(&self, body: impl FnOnce() -> R) -> R {
         std::thread::scope(|scope| {
             for writer in 0..WRITERS {
@@ -107,14 +108,14 @@ impl<'a> Busy<'a> {
                     Err(error) => Err(error),
                 });
             });
-            // The threads end whatever becomes of the body.
+            // The threads end even if the body panics.
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
             self.stop.store(true, Ordering::Relaxed);
             result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 
-    /// Whether all acknowledged commits are in a graph.
+    /// Checks that a graph contains all acknowledged commits.
     fn assert_all_in(&self, graph: &Graph) {
         let snapshot = graph.snapshot().expect("a snapshot");
         for writer in 0..WRITERS {
@@ -127,7 +128,7 @@ impl<'a> Busy<'a> {
     }
 }
 
-/// Forks again and again beside busy threads; every child tries every call.
+/// Forks repeatedly while the threads run; every child tries every call.
 fn try_every_call(graph: &Graph, aside: &Path) -> u64 {
     set_up(graph).expect("commits");
     let busy = Busy::new(graph);
@@ -140,7 +141,7 @@ fn try_every_call(graph: &Graph, aside: &Path) -> u64 {
             let (handles, child) =
                 Child::with(Way::Fork, handles, |handles, _| wrong_answers(handles, aside).join(", "));
             assert_eq!(child.wait(), "", "fork {forks}: these calls, in a child");
-            // The parent's handles are as good as before.
+            // The parent's handles still work.
             let Handles { mut pipeline, ticket, txns: [first, ..], .. } = handles;
             pipeline.flush().expect("a flush");
             ticket.wait().expect("a commit");
@@ -160,7 +161,7 @@ fn every_call_in_children_of_a_durable_store() {
     let graph = options().open(&path).expect("a store");
     let forks = try_every_call(&graph, &aside);
     assert!(forks >= FORKS.min(1));
-    // As after `kill -9` of the parent.
+    // A copy of the files has the state after `kill -9` of the parent.
     copy(&path, &dir.path().join("copy"));
     let snapshot = graph.snapshot().expect("a snapshot");
     let again = options().open(dir.path().join("copy")).expect("the copy opens");
@@ -191,7 +192,7 @@ fn every_call_in_children_of_a_store_without_files() {
     try_every_call(&graph, aside.path());
 }
 
-/// A view may be the last owner of lists: a child that drops it does not wait for the lock of the parent's
+/// A view may be the last owner of lists. A child that drops it does not wait for the lock of the parent's
 /// memory.
 #[test]
 fn children_drop_views_beside_busy_parents() {
@@ -203,7 +204,7 @@ fn children_drop_views_beside_busy_parents() {
         while effort.next_seed().is_some() {
             let view = graph.snapshot().and_then(|snapshot| snapshot.view_of("")).expect("a view");
             graph.forget_views();
-            // Merges replace what the view refers to.
+            // Merges replace the lists that the view refers to.
             std::thread::sleep(Duration::from_millis(5));
             let (view, child) = Child::with(Way::Fork, view, |view, _| {
                 drop(view);
@@ -267,14 +268,15 @@ fn no_call_is_missing_from_the_table() {
     assert!(seen > 90, "{seen} methods found");
 }
 
-/// What a parent submitted is not executed, synced or waited for by its child, however that was made.
+/// A child does not execute, sync or wait for the operations that its parent submitted. This holds for each
+/// way to make the child.
 #[test]
 fn children_leave_what_was_submitted_to_the_parent() {
     let dir = tempfile::tempdir().expect("a directory");
     for what in ["ticket", "flush", "drop", "close", "all"] {
         leave_to_the_parent(Way::Fork, what, &dir.path().join(format!("fork-{what}")));
-        // Nothing mends the allocator in a child made past the C library, so its parent has no threads that
-        // allocate.
+        // No handler repairs the allocator in a child that the plain system call makes. The parent of such a
+        // child therefore has no threads that allocate.
         in_child(|| {
             leave_to_the_parent(Way::Clone, what, &dir.path().join(format!("clone-{what}")));
             String::new()
@@ -282,13 +284,15 @@ fn children_leave_what_was_submitted_to_the_parent() {
     }
 }
 
-/// The function of a pipeline forks, and returns in the child into the call that executes operations.
+/// If the function of a pipeline forks, it returns in the child into the call that executes operations. The
+/// child executes nothing.
 #[test]
 fn a_child_made_by_the_function_of_a_pipeline_executes_nothing() {
     let dir = tempfile::tempdir().expect("a directory");
     for last in ["flush", "drop", "submit"] {
         in_child(|| {
-            // Without files operations are acknowledged while others are executed, with files after a sync.
+            // In a store without files, some operations are acknowledged while other operations are executed.
+            // In a store with files, acknowledgements follow a sync.
             fork_in_the_function_of_a_pipeline(&options().in_memory().expect("a store"), last);
             let path = dir.path().join(last);
             fork_in_the_function_of_a_pipeline(&options().open(path).expect("a store"), last);
@@ -316,13 +320,13 @@ fn fork_in_the_function_of_a_pipeline(graph: &Graph, last: &str) {
     }
     let flushed = if last == "flush" { pipeline.flush() } else { Err(StateError::Forked.into()) };
     if last == "submit" {
-        // Acknowledgements come once the log was synced.
+        // Acknowledgements come after a sync of the log.
         while forked.borrow().is_none() && pipeline.insert_edge(2, 3).is_ok() {}
         refused = refused.or(pipeline.insert_edge(2, 3).err());
     }
     drop(pipeline);
     let Some((child, published)) = forked.take() else {
-        // A pipeline that is dropped waits for no sync, so its function may not have been called.
+        // A dropped pipeline waits for no sync, so its function may not have run.
         assert_eq!(last, "drop");
         return;
     };
@@ -353,7 +357,7 @@ fn leave_to_the_parent(way: Way, what: &str, path: &Path) {
     let handles = (graph, pipeline, ticket);
     let ((graph, mut pipeline, ticket), child) = Child::with(way, handles, |handles, _| {
         let (graph, mut pipeline, ticket) = handles;
-        // Once the parent has written on.
+        // The child waits until the parent has written more.
         _ = after_r.read(&mut [0]);
         let done = match what {
             "ticket" => ticket.clone().wait().map(drop),
@@ -376,7 +380,7 @@ fn leave_to_the_parent(way: Way, what: &str, path: &Path) {
     (0..5u64).for_each(|i| assert!(graph.insert_edge(100, 200 + i).expect("a commit")));
     _ = after_w.write(&[1]).expect("the child reads");
     assert_eq!(child.wait(), "", "{way:?} {what}");
-    // As after `kill -9` of the parent.
+    // A copy of the files has the state after `kill -9` of the parent.
     let aside = path.with_extension("copy");
     copy(path, &aside);
     let again = options().open(&aside).expect("the copy opens");
@@ -388,12 +392,13 @@ fn leave_to_the_parent(way: Way, what: &str, path: &Path) {
     assert_eq!(graph.snapshot().expect("a snapshot").degree(1, hedgerow::Direction::Out).unwrap(), Some(10));
 }
 
-/// A child that lives on does not keep the directory of its dead parent.
+/// A living child does not keep the directory of its dead parent locked.
 #[test]
 fn the_directory_of_a_killed_parent_can_be_opened_though_its_child_lives() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("store");
-    // Both processes live until this one closes its end of a pipe, or ends: no time says how long.
+    // Both processes live until this process closes its end of a pipe, or ends. No timeout sets their
+    // lifetime.
     let (mut lives, ends) = std::io::pipe().expect("a pipe");
     let (ends, mut parent) = Child::with(Way::Fork, ends, |ends, say| {
         drop(ends);
@@ -452,7 +457,7 @@ fn a_refused_opener_learns_who_has_the_store_open() {
     );
 }
 
-/// The child is a process of its own: it shares none of its parent's locks.
+/// The child is a separate process: it shares no lock with its parent.
 #[test]
 fn readers_of_two_processes_share_a_store() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -471,7 +476,7 @@ fn readers_of_two_processes_share_a_store() {
             other => format!("{other:?}"),
         }
     });
-    // The child's end, and its refused openings, took nothing of the parent's lock.
+    // The end of the child and its refused openings did not release the parent's lock.
     assert!(matches!(
         Graph::open(&path).err(),
         Some(Error::Open(OpenError::Locked { holder: LockHolder::ThisProcessReads, .. }))
@@ -488,7 +493,8 @@ fn readers_of_two_processes_share_a_store() {
     writer.close().expect("closed");
 }
 
-/// A store of the child's own works, whatever its parent's threads are doing.
+/// Uses a store of the child's own, and returns an empty text if it works. It works in any state of the
+/// parent's threads.
 fn use_own_store(path: &Path) -> hedgerow::Result<String> {
     for round in 0..2u64 {
         let graph = options().keys(KeyKind::U64).open(path)?;
@@ -524,8 +530,8 @@ fn use_own_store(path: &Path) -> hedgerow::Result<String> {
     Ok(String::new())
 }
 
-/// Stores with keys come and go beside the children: what a store keeps for the whole process is then in use
-/// at any fork.
+/// Opens and closes stores with keys concurrently with the children. The process-wide state of stores is then
+/// in use at any fork.
 fn open_and_close_stores_with_keys(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let graph = Options::new().keys(KeyKind::U64).in_memory().expect("a store");
@@ -550,9 +556,9 @@ fn children_use_stores_of_their_own_beside_stores_that_come_and_go() {
     });
 }
 
-/// The first store of a process finds out what the system can do. A child is forked meanwhile.
+/// The first store of a process probes the abilities of the system. A child is forked during this probe.
 ///
-/// Each round is a process of its own: this test, run again.
+/// Each round is a separate process that runs this test again.
 #[test]
 fn children_use_stores_of_their_own_of_parents_that_open_their_first() {
     const DIRECTORY: &str = "HEDGEROW_TEST_FIRST_STORES";
@@ -583,7 +589,7 @@ fn fork_beside_the_first_stores(dir: &Path) {
     });
 }
 
-/// Raises the flag when it is dropped, also by a test that fails.
+/// A guard that raises the flag when it is dropped, also in a test that fails.
 struct StopAtEnd<'a>(&'a AtomicBool);
 
 impl Drop for StopAtEnd<'_> {

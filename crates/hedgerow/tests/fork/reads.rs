@@ -1,4 +1,4 @@
-//! Reads of many places at once, by a pool that a child's parent made.
+//! Batched reads of many places by a pool that the parent of a child made.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::child::{Child, Way, in_child};
 
 const BLOCKS: u64 = 64;
 
-/// A file whose blocks are filled with their numbers.
+/// Makes a file, and fills each block with its number.
 fn numbered(dir: &std::path::Path, name: &str) -> NamedFile {
     let file = Dir::new(Arc::new(RealFs::open_dir(dir).expect("a directory"))).create(name).expect("a file");
     for block in 0..BLOCKS {
@@ -20,7 +20,7 @@ fn numbered(dir: &std::path::Path, name: &str) -> NamedFile {
     file
 }
 
-/// How many of the blocks are read as they were written.
+/// Counts the blocks that the pool reads as they were written.
 fn right_reads(pool: &ReadPool, file: &NamedFile) -> usize {
     let request = |block| ReadRequest::new(file, block * 4096 + 5, 4000, BlockBuffer::default());
     let outcomes = pool.read_many((0..BLOCKS).map(request).collect());
@@ -31,7 +31,8 @@ fn right_reads(pool: &ReadPool, file: &NamedFile) -> usize {
     outcomes.into_iter().enumerate().filter(is_right).count()
 }
 
-/// A child neither waits for threads that it lacks nor for locks that they held, and makes a pool of its own.
+/// A child waits neither for threads that it lacks nor for locks that those threads held. It makes its own
+/// pool.
 #[test]
 fn children_read_by_themselves_and_by_pools_of_their_own() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -50,7 +51,7 @@ fn children_read_by_themselves_and_by_pools_of_their_own() {
         while let Some(seed) = effort.next_seed() {
             std::thread::sleep(std::time::Duration::from_micros(seed.wrapping_mul(2_654_435_761) % 3000));
             let name = format!("child-{seed}");
-            // Copied into the child bit by bit, so that the child's drop of it is that of the parent's pool.
+            // The fork copies the pool bit by bit, so the drop in the child is a drop of the parent's pool.
             let inherited = ReadPool::new();
             assert_eq!(right_reads(&inherited, &file), BLOCKS as usize);
             let (inherited, child) = Child::with(Way::Fork, inherited, |inherited, _| {
@@ -61,7 +62,7 @@ fn children_read_by_themselves_and_by_pools_of_their_own() {
                     right_reads(&inherited, &own),
                     right_reads(&ReadPool::new(), &own),
                 ];
-                // The parent's file is given up.
+                // Reads of the parent's file fail in the child.
                 let of_the_parents = right_reads(&inherited, &file);
                 drop(inherited);
                 if right == [all; 3] && of_the_parents == 0 { String::new() } else { format!("{right:?}") }
@@ -73,11 +74,12 @@ fn children_read_by_themselves_and_by_pools_of_their_own() {
     });
 }
 
-/// No handler runs in such a child: the pool finds it by its process id. The parent's files are open in it.
+/// A child that the plain system call makes runs no fork handler: the pool detects it by its process id. The
+/// parent's files are open in the child.
 #[test]
 fn children_made_past_the_c_library_read_by_themselves() {
     let dir = tempfile::tempdir().expect("a directory");
-    // Nothing mends the allocator in such a child, so its parent has no threads that allocate.
+    // No handler repairs the allocator in such a child, so its parent has no threads that allocate.
     in_child(|| {
         let (pool, file) = (ReadPool::new(), numbered(dir.path(), "parent"));
         assert_eq!(right_reads(&pool, &file), BLOCKS as usize);

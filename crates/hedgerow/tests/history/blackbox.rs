@@ -1,5 +1,5 @@
-//! Histories for an independent checker, which knows nothing of timestamps: lists that are appended to, as
-//! properties and as ranked edges, while syncs fail and the store crashes and is opened again.
+//! Histories for an independent checker, which does not use timestamps. Transactions append to lists, stored
+//! as properties and as ranked edges. Meanwhile syncs fail, and the store crashes and is reopened.
 
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -14,13 +14,13 @@ use hedgerow_testkit::{Damage, SimFs};
 
 use crate::world::World;
 
-/// Lists at a time: the even ones are properties, the odd ones edges.
+/// The number of lists in use at one time. The even lists are properties, the odd lists are edges.
 const LISTS: u64 = 6;
 
-/// Transactions after which other lists are hot.
+/// The number of transactions after which other lists are hot.
 const GENERATION: u64 = 150;
 
-/// A history: phases that end with a failing sync, a crash, or at peace.
+/// A history of phases that each end with a failing sync, a crash, or without a fault.
 pub(crate) struct Plan {
     pub(crate) world: World,
     pub(crate) clients: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Plan {
     pub(crate) transactions: u64,
 }
 
-/// What a history came to.
+/// The counts of a history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) committed: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Tally {
 
 #[derive(Default)]
 struct Shared {
-    /// The history, a line for each invocation and completion, in the order in which they happened.
+    /// The history: one line for each invocation and completion, in the order of their occurrence.
     lines: Mutex<String>,
     begun: AtomicU64,
     elements: AtomicU32,
@@ -52,7 +52,7 @@ enum Mop {
     Append(u64, u32),
 }
 
-/// Operations with what they found, as the checker reads them.
+/// Formats operations with their results, in the syntax of the checker.
 fn shown(mops: &[(Mop, Option<Vec<u64>>)]) -> String {
     let one = |(mop, found): &(Mop, Option<Vec<u64>>)| match (mop, found) {
         (Mop::Append(list, element), _) => format!(r#"["append",{list},{element}]"#),
@@ -71,7 +71,7 @@ impl Shared {
 }
 
 impl Plan {
-    /// Runs the history and asks the checker. Each client calls `begin` first.
+    /// Runs the history and passes it to the checker. Each client calls `begin` first.
     pub(crate) fn run(&self, seed: u64, begin: &(dyn Fn() + Sync)) -> (Tally, Report) {
         let (shared, mut rng) = (Shared::default(), SplitMix64::new(seed));
         let mut disk = SimFs::new();
@@ -89,7 +89,7 @@ impl Plan {
             }
             self.phase(&graph, &shared, &mut rng, begin);
         }
-        // The store may have been poisoned: what counts is what the next opening shows.
+        // The store may be poisoned; the check uses the content after the next opening.
         if self.world.is_durable() {
             graph = self.world.open(&disk.crash_clone(Damage::RandomSubset, rng.next_u64())).0;
         }
@@ -137,7 +137,7 @@ struct Client<'a> {
 }
 
 impl Client<'_> {
-    /// Goes on until the store takes no more writes.
+    /// Runs transactions until the store accepts no more writes.
     fn run(mut self, transactions: u64) {
         for _ in 0..transactions {
             let mops = self.mops();
@@ -194,7 +194,7 @@ impl Client<'_> {
     }
 }
 
-/// The list as numbers in the order of appending.
+/// Returns the list as numbers in the order of appends.
 fn elements(txn: &mut WriteTxn, list: u64) -> Result<Vec<u64>> {
     if list.is_multiple_of(2) {
         let Some(Value::Bytes(bytes)) = txn.vertex_property(list, "elements")? else { return Ok(Vec::new()) };
@@ -213,7 +213,7 @@ fn elements(txn: &mut WriteTxn, list: u64) -> Result<Vec<u64>> {
     Ok(found)
 }
 
-/// Appends to a list. The rank of an edge is its place, so that two that append at once write one edge.
+/// Appends to a list. The rank of an edge is its place, so two concurrent appends write the same edge.
 fn append(txn: &mut WriteTxn, list: u64, element: u32) -> Result<()> {
     let before = elements(txn, list)?;
     if list.is_multiple_of(2) {
@@ -226,7 +226,7 @@ fn append(txn: &mut WriteTxn, list: u64, element: u32) -> Result<()> {
     txn.put_edge_with(edge, [("element", i64::from(element))])
 }
 
-/// Whether the checker found nothing. A history that it could not judge is a failure too.
+/// True if the checker found no anomaly. A history that the checker could not judge is also a failure.
 pub(crate) fn is_valid(report: &Report) -> bool {
     report.valid == Valid::True
 }

@@ -1,4 +1,4 @@
-//! Clients that run random transactions on the hot vertices and note what they did.
+//! Clients that run random transactions on the hot vertices and record them.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use hedgerow_testkit::{Damage, SimFs};
 
 use crate::world::{GENERATION, HOT, KINDS, Kind, World, edge, is_whole, item, look, read, set, sink};
 
-/// What a history came to.
+/// The counts of a history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) transactions: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Tally {
     pub(crate) restarts: u64,
 }
 
-/// What all clients of a history share.
+/// The state that all clients of a history share.
 #[derive(Default)]
 struct Shared {
     clock: AtomicU64,
@@ -28,19 +28,19 @@ struct Shared {
     elements: AtomicU32,
 }
 
-/// A history of `clients` threads in `phases`; in each a store with files crashes at some moment, and is
-/// opened again for the next. Commits that the crash took were not acknowledged before it, or not promised to
-/// be durable: the history goes on without them.
+/// A history of `clients` threads in `phases`. In each phase a store with files crashes at some moment, and
+/// is reopened for the next phase. The crash loses only commits that were not acknowledged before it, or not
+/// promised to be durable. The history continues without these commits.
 pub(crate) struct Plan {
     pub(crate) world: World,
     pub(crate) clients: u64,
     pub(crate) phases: u64,
-    /// Transactions of each client in each phase.
+    /// The number of transactions of each client in each phase.
     pub(crate) transactions: u64,
 }
 
 impl Plan {
-    /// Runs it. Each client calls `begin` first.
+    /// Runs the history. Each client calls `begin` first.
     pub(crate) fn run(
         &self,
         seed: u64,
@@ -80,7 +80,7 @@ impl Plan {
         })
     }
 
-    /// Runs the clients; of a store with files, what a crash leaves at some moment meanwhile.
+    /// Runs the clients. For a store with files, returns the state after a crash at some moment of the phase.
     fn phase(
         &self,
         graph: &Graph,
@@ -120,12 +120,12 @@ impl Plan {
     }
 }
 
-/// A crash beside the clients, who go on and learn nothing of it.
+/// A crash at some moment while the clients run. The clients continue and do not notice it.
 struct Crash {
     disk: SimFs,
-    /// What was durable before.
+    /// The last durable commit before the crash.
     durable: Timestamp,
-    /// When it was.
+    /// The moment of the crash.
     at: u64,
 }
 
@@ -145,7 +145,7 @@ impl Client<'_> {
         let mut history = Vec::with_capacity(transactions as usize);
         for n in 0..transactions {
             let begun = self.shared.begun.fetch_add(1, Ordering::Relaxed);
-            // The vertices of the last two generations: a snapshot of the former may be read while it ends.
+            // The vertices of the current generation. Other clients may still use the previous generation.
             let first = begun / GENERATION * HOT;
             let done = if self.rng.below(6) == 0 { Some(self.look(first)) } else { self.write(first) };
             history.extend(done);
@@ -156,7 +156,7 @@ impl Client<'_> {
         history
     }
 
-    /// Work that must change nothing that anybody reads.
+    /// Runs maintenance that must not change the result of any read.
     fn keep_house(&self, n: u64) {
         match n / 128 % 3 {
             0 if self.world.is_durable() => drop(self.graph.checkpoint().unwrap()),
@@ -173,7 +173,7 @@ impl Client<'_> {
         KINDS[self.rng.below(4) as usize]
     }
 
-    /// A snapshot: its reads never fail and never wait.
+    /// Reads some items of a snapshot. The reads never fail and never wait.
     fn look(&mut self, first: u64) -> Txn {
         let began = self.tick();
         let snapshot = self.graph.snapshot().unwrap();
@@ -196,7 +196,8 @@ impl Client<'_> {
     fn write(&mut self, first: u64) -> Option<Txn> {
         let began = self.tick();
         let mut txn = self.graph.write().unwrap();
-        // Reading the whole graph makes no conflicts under snapshot isolation, and tells the snapshot.
+        // Under snapshot isolation, a read of the whole graph makes no conflicts, and it returns the
+        // snapshot's timestamp.
         let snapshot = self.world.isolation == hedgerow::Isolation::Snapshot;
         let start = snapshot.then(|| txn.snapshot().unwrap().timestamp().0);
         let mut events = Vec::new();
@@ -255,7 +256,7 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Removes an element that the transaction finds.
+    /// Removes an element that the transaction read.
     fn remove(&mut self, txn: &mut WriteTxn, vertex: u64, kind: Kind, events: &mut Vec<Event>) -> Result<()> {
         let kind = if kind == Kind::In { Kind::Out } else { kind };
         let mut elements = read(txn, vertex, kind)?;

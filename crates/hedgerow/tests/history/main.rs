@@ -1,5 +1,5 @@
-//! Histories of concurrent transactions, checked as a whole: by the timestamps that the store gives out, and
-//! by an independent checker that sees reads and appends alone.
+//! Histories of concurrent transactions, checked as a whole. One check uses the timestamps of the store. An
+//! independent checker sees only reads and appends.
 #![allow(missing_docs, reason = "a test program")]
 
 mod blackbox;
@@ -23,22 +23,22 @@ const WORLDS: [World; 8] = {
         World { isolation: snapshot, keys: KeyKind::U64, durability: None },
         World { isolation: snapshot, keys: KeyKind::Dense, durability: SYNC },
         World { isolation: serializable, keys: KeyKind::Dense, durability: None },
-        // Commits may be lost: what is left must be a history all the same.
+        // Commits may be lost: the remaining commits must still form a history.
         World { isolation: serializable, keys: KeyKind::U64, durability: MANUAL },
         World { isolation: snapshot, keys: KeyKind::U64, durability: MANUAL },
     ]
 };
 
-/// What loses no acknowledged commit: the independent checker knows of no loss.
+/// The number of worlds that lose no acknowledged commit. The independent checker does not model loss.
 const LOSSLESS: usize = 6;
 
-/// Those of `worlds` that are tried: under the switch that evicts only those with files, since the others
-/// keep everything.
+/// Returns the worlds to try. The eviction switch selects only worlds with files, because stores without
+/// files evict nothing.
 fn tried(worlds: &[World]) -> Vec<World> {
     worlds.iter().copied().filter(|world| world.is_durable() || !evicts()).collect()
 }
 
-/// Histories, by turns in each world.
+/// The number of histories; they use the worlds in turn.
 const HISTORIES: u64 = 10;
 
 fn by_timestamps(isolation: Isolation, floor: u64) {
@@ -77,9 +77,9 @@ fn histories_are_strong_snapshot_isolation_by_their_timestamps() {
     by_timestamps(Isolation::Snapshot, 100_000);
 }
 
-/// Histories for the independent checker.
+/// The number of histories for the independent checker.
 const BLACK_BOX: u64 = 9;
-/// Outcomes that they leave unknown, at least.
+/// The minimum number of unknown outcomes in these histories.
 const UNKNOWN: u64 = 4;
 
 #[test]
@@ -87,8 +87,8 @@ fn an_independent_checker_finds_no_anomaly() {
     let effort = Effort::rounds(BLACK_BOX);
     let worlds = tried(&WORLDS[..LOSSLESS]);
     let (mut all, mut histories) = (blackbox::Tally::default(), 0);
-    // The scheduler says how many commits one sync serves, and so which phases come to the sync that fails.
-    // Where few do there are more histories: the floor is not to be met by luck.
+    // The scheduler decides how many commits one sync covers, and therefore which phases reach the failing
+    // sync. If few phases reach it, more histories run, so that the minimum does not depend on luck.
     let wanted = |unknown, histories| unknown < UNKNOWN / share() && histories < 4 * BLACK_BOX;
     while let Some(seed) = effort.next_seed_while(wanted(all.unknown, histories)) {
         histories += 1;

@@ -1,4 +1,4 @@
-//! What clients fight over: a few hot vertices, each with sets that are kept as a property, as a list of
+//! A few hot vertices on which clients conflict. Each vertex has sets, stored as a property, as a list of
 //! ranked edges, and as plain neighbours.
 
 use hedgerow::{
@@ -8,28 +8,28 @@ use hedgerow::{Result, Snapshot, Timestamp, Value, VertexKey, WriteTxn};
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::history::{Element, Item};
 
-/// Hot vertices at a time.
+/// The number of hot vertices at one time.
 pub(crate) const HOT: u64 = 4;
 
-/// Transactions after which other vertices are hot, so that lists stay short.
+/// The number of transactions after which other vertices are hot, so that lists stay short.
 pub(crate) const GENERATION: u64 = 200;
 
-/// Elements of plain neighbour lists are vertices from here on.
+/// The first vertex that is an element of plain neighbour lists.
 const SINKS: u64 = 8192;
 
 const LABEL: &str = "list";
 const PROPERTY: &str = "elements";
 
-/// What a set is kept as. An item is four times the vertex plus this.
+/// The representation of a set. An item is four times the vertex plus the position of the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Bytes of a property of the vertex: read, changed and written as a whole.
+    /// Bytes of a property of the vertex. A transaction reads, changes and writes them as a whole.
     Property,
-    /// The ranks of edges of a label from the vertex; added blindly.
+    /// The ranks of edges of a label from the vertex, added by blind writes.
     Out,
-    /// The ranks of edges of a label to the vertex: the other side of the same edges.
+    /// The ranks of edges of a label to the vertex: the other direction of the same edges.
     In,
-    /// The neighbours by edges of the default label, each a vertex of its own.
+    /// The neighbours by edges of the default label. Each element is a separate vertex.
     Plain,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn item(vertex: u64, kind: Kind) -> Item {
     (vertex * 4) as Item + KINDS.iter().position(|&k| k == kind).unwrap_or(0) as Item
 }
 
-/// Whether any two writes to the item conflict.
+/// True if any two writes to the item conflict.
 pub(crate) fn is_whole(item: Item) -> bool {
     item.is_multiple_of(4)
 }
@@ -48,7 +48,7 @@ pub(crate) fn is_whole(item: Item) -> bool {
 pub(crate) struct World {
     pub(crate) isolation: Isolation,
     pub(crate) keys: KeyKind,
-    /// How commits are made durable; `None` for a store without files.
+    /// The durability of commits; `None` for a store without files.
     pub(crate) durability: Option<Durability>,
 }
 
@@ -57,7 +57,7 @@ impl World {
         self.durability.is_some()
     }
 
-    /// The store, and the last commit that it found.
+    /// Opens the store, and returns it with the last commit that it recovered.
     pub(crate) fn open(self, disk: &SimFs) -> (Graph, Timestamp) {
         let options = Options::new()
             .thresholds(hedgerow::Thresholds::SMALL)
@@ -103,7 +103,7 @@ fn sorted(mut elements: Vec<Element>) -> Vec<Element> {
     elements
 }
 
-/// What a transaction finds in a set, ascending.
+/// Returns the elements of a set that a transaction reads, in ascending order.
 pub(crate) fn read(txn: &mut WriteTxn, vertex: u64, kind: Kind) -> Result<Vec<Element>> {
     Ok(sorted(match kind {
         Kind::Property => from_bytes(txn.vertex_property(vertex, PROPERTY)?),
@@ -113,7 +113,7 @@ pub(crate) fn read(txn: &mut WriteTxn, vertex: u64, kind: Kind) -> Result<Vec<El
     }))
 }
 
-/// What a snapshot shows of a set, ascending.
+/// Returns the elements of a set in a snapshot, in ascending order.
 pub(crate) fn look(snapshot: &Snapshot, vertex: u64, kind: Kind) -> Vec<Element> {
     sorted(match kind {
         Kind::Property => from_bytes(snapshot.vertex_property(vertex, PROPERTY).unwrap()),
@@ -129,7 +129,7 @@ pub(crate) fn set(txn: &mut WriteTxn, vertex: u64, elements: &[Element]) -> Resu
     txn.set_vertex_property(vertex, PROPERTY, to_bytes(elements)).map(drop)
 }
 
-/// The edge that is an element of the set `Out` of `vertex`, and where it goes.
+/// Returns the edge that represents an element of the set `Out` of `vertex`, and the edge's destination.
 pub(crate) fn edge(vertex: u64, element: Element) -> (EdgeKey<'static>, u64) {
     let to = vertex / HOT * HOT + u64::from(element) % HOT;
     (EdgeKey::new(LABEL, vertex, to).rank(u64::from(element)), to)

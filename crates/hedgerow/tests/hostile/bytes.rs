@@ -1,4 +1,4 @@
-//! Every byte and every length of every file, blocks in each other's place, files of other stores and of
+//! Changes of every byte and every length of every file, exchanged blocks, and files of other stores or of
 //! earlier times.
 
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use hedgerow_testkit::{Effort, explored};
 use crate::judge::{self, Tally, Verdict};
 use crate::stores::{self, Files, Store};
 
-/// Judges each of `changes` on two threads. A store that was not closed may lose unwitnessed commits.
+/// Checks each of `changes` on two threads. A store that was not closed may lose unwitnessed commits.
 fn judge_all(store: &Store, seed: u64, changes: &[(String, Files)]) -> Tally {
     let (next, all) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
     std::thread::scope(|scope| {
@@ -33,7 +33,7 @@ fn judge_all(store: &Store, seed: u64, changes: &[(String, Files)]) -> Tally {
     all.into_inner().unwrap()
 }
 
-/// Changes one file.
+/// Returns the files with a change in one file.
 fn changed(files: &Files, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> Files {
     let mut files = files.clone();
     change(files.entry(name.to_owned()).or_default());
@@ -103,8 +103,8 @@ fn foreign_and_stale(store: &Store, others: &[Store]) -> Vec<(String, Files)> {
             all.push((format!("{name} replaced by a foreign {other}"), replaced));
         }
         for (when, earlier) in store.earlier.iter().enumerate() {
-            // After a crash an earlier copy of the log is a shorter log: nothing in the other files need know
-            // of the rest.
+            // After a crash, an earlier copy of the log is a shorter log. The remaining files need no
+            // reference to the missing part.
             if let Some(bytes) = earlier.get(name).filter(|_| store.closed || !name.ends_with(".wal")) {
                 let replaced = changed(&store.files, name, |file| file.clone_from(bytes));
                 all.push((format!("{name} as it was after commit {when}"), replaced));
@@ -119,14 +119,16 @@ fn foreign_and_stale(store: &Store, others: &[Store]) -> Vec<(String, Files)> {
     all
 }
 
-/// Counts of bytes and lengths changed, blocks swapped and files replaced, and what came of them. `first` are
-/// the steps between bytes and lengths in the first round, and its swaps.
+/// Tries changed bytes, changed lengths, exchanged blocks and replaced files. Returns their counts and the
+/// verdicts. `first` contains the steps between bytes and between lengths in the first round, and its number
+/// of swaps.
 pub(crate) fn explore(effort: &Effort, first: (usize, usize, usize)) -> ([u64; 4], Tally) {
     let (mut counts, mut tally) = ([0u64; 4], Tally::default());
     let mut round = 0;
     while let Some(seed) = effort.next_seed() {
         let mut rng = SplitMix64::new(seed);
-        // After the first round every byte and length; in the first a part of them, another for each seed.
+        // The first round changes a part of the bytes and lengths, another part for each seed. Later rounds
+        // change every byte and length.
         let (bytes, cuts, swaps) = if round == 0 { first } else { (1, 1, 4000) };
         let (stores, others) = (stores::all(seed), stores::all(seed ^ 0x5555));
         for store in &stores {

@@ -8,13 +8,13 @@ use crate::judge::{self, Verdict};
 use crate::places::{self, Place};
 use crate::stores::{self, Files, Store};
 
-/// A store that must be refused.
+/// A store that the opening must refuse.
 pub(crate) struct Case {
     pub(crate) what: String,
     pub(crate) files: Files,
 }
 
-/// Gives numbers at `base` in `file` the values that they must not have, under right checksums.
+/// Writes each forbidden value to each number after `base` in `file`, with correct checksums.
 fn numbers(
     (store, forge): (&Store, &Forge),
     (structure, file, base): (&str, &str, usize),
@@ -31,7 +31,7 @@ fn numbers(
     }
 }
 
-/// Cases of numbers in files.
+/// Makes the cases of numbers in files.
 pub(crate) fn of_numbers(store: &Store) -> Vec<Case> {
     let forge = Forge::new(&store.files);
     let both = (store, &forge);
@@ -52,7 +52,7 @@ pub(crate) fn of_numbers(store: &Store) -> Vec<Case> {
     cases
 }
 
-/// Cases of numbers in a segment: in every structure of the first page, and of the last one too.
+/// Makes the cases of numbers in a segment: in every structure of its first page and of its last page.
 fn of_segment((store, forge): (&Store, &Forge), csr: &str, cases: &mut Vec<Case>) {
     let layout = SegmentLayout::of(&store.files[csr]).expect("a segment of the format of today");
     let mut all = vec![("footer".to_owned(), layout.footer.start, &places::FOOTER[..])];
@@ -79,13 +79,13 @@ fn of_segment((store, forge): (&Store, &Forge), csr: &str, cases: &mut Vec<Case>
     }
 }
 
-/// Records that the directory says are longer or shorter than they are, by a byte: beyond their block, or
-/// into the next record.
+/// Makes cases in which the directory gives a record's length as one byte too long or too short. The record
+/// then ends beyond its block, or in the next record.
 fn of_lengths((store, forge): (&Store, &Forge), csr: &str, cases: &mut Vec<Case>) {
     let layout = SegmentLayout::of(&store.files[csr]).expect("a segment of the format of today");
     for image in layout.pages.iter().flat_map(|page| &page.images) {
         let lengths = forge.places(csr, Part::Directory).into_iter();
-        // What lies behind the number of edges.
+        // The lengths follow the number of edges.
         let from = image.entry.start + 22;
         for (at, width) in lengths.filter(|(at, _)| (from..image.entry.end).contains(at)) {
             let mut raw = [0; 8];
@@ -102,7 +102,7 @@ fn of_lengths((store, forge): (&Store, &Forge), csr: &str, cases: &mut Vec<Case>
     }
 }
 
-/// Cases of lists: order, doubles, ends that are not there, sides that disagree.
+/// Makes the cases of lists: wrong order, duplicates, missing endpoints, directions that disagree.
 pub(crate) fn of_lists(store: &Store) -> Vec<Case> {
     let forge = Forge::new(&store.files);
     let csr = store.file(".csr");
@@ -113,8 +113,8 @@ pub(crate) fn of_lists(store: &Store) -> Vec<Case> {
             cases.push(Case { what, files });
         }
     };
-    // First neighbors that no vertex is, widths that no gap has, gaps that lead too far or lie behind the
-    // last one.
+    // The changes give first neighbors that are no vertices, impossible widths of gaps, and gaps that lead
+    // too far or follow the last one.
     for (i, &(at, width)) in forge.places(csr, Part::Neighbors).iter().enumerate().step_by(3) {
         let max = u64::MAX >> (64 - 8 * width);
         for value in [63, 64, 127, 0x80, 0xff, max].into_iter().filter(|value| *value <= max) {
@@ -138,8 +138,8 @@ pub(crate) fn of_lists(store: &Store) -> Vec<Case> {
     cases
 }
 
-/// Cases of directories: files missing, doubled, of other stores, of other times, and names that mean
-/// nothing.
+/// Makes the cases of directories: missing files, duplicated files, files of other stores or other times, and
+/// unknown names.
 fn of_directories(store: &Store, other: &Store) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut case = |what: &str, change: &dyn Fn(&mut Files)| {
@@ -194,7 +194,7 @@ fn of_directories(store: &Store, other: &Store) -> Vec<Case> {
     cases
 }
 
-/// What lies beside a store without being part of it, and must not matter.
+/// Makes directories with additional files that are not part of the store and must have no effect.
 fn harmless(store: &Store, other: &Store) -> Vec<Case> {
     let extra = [
         ("a manifest that was being written", "manifest-00000000000000ff.man.tmp", vec![0xa5; 40]),
@@ -234,11 +234,12 @@ fn hostile_stores_are_refused() {
                 let verdict = judge::open(store, files, read_only, &|| what.clone());
                 match verdict {
                     Verdict::Refused => refused += 1,
-                    // What no page tells by itself, as an edge that stands at one end only: `check` finds it.
+                    // No single page shows the fault, for example an edge at one endpoint only: `check` finds
+                    // it.
                     Verdict::Reported => reported += 1,
-                    // An earlier manifest may lead to the same state by more of the log, and no other file
-                    // confirms the statement of the first segment of a log about the segment before it. Every
-                    // statement of a segment is compared with another file.
+                    // An earlier manifest may lead to the same state by replay of more of the log. No other
+                    // file confirms the data in a log's first segment about the segment before it. Every
+                    // number in a checkpoint segment is compared with another file.
                     Verdict::Right if !what.starts_with("seg-") => right += 1,
                     _ => taken.push(format!("{}: {what}: {verdict:?}", store.name)),
                 }
@@ -268,7 +269,7 @@ fn what_lies_beside_a_store_does_not_matter() {
     explored("stores with something beside them", right, 50);
 }
 
-/// A directory in which nothing can be changed: a store is read there, and no lock file is made.
+/// A store in a read-only directory can be read, and the reader makes no lock file.
 #[test]
 fn a_read_only_directory_is_read() {
     let _alone = crate::alone();
@@ -294,7 +295,8 @@ fn a_read_only_directory_is_read() {
     }
 }
 
-/// Links, devices, pipes and directories under the names of files, on a real file system.
+/// The store refuses links, devices, pipes and directories under the names of its files, on a real file
+/// system.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "prepares directories that the store must refuse")]
 fn special_files_are_refused() {

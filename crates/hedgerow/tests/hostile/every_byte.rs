@@ -1,7 +1,7 @@
-//! Every byte of every kind of file of format 5, damaged before the store is opened and while it is open.
-//! Each read says what it says of the sound store, or is an error that names the file and the place. While
-//! the damage is there other reads and writes go on; once it is gone every read is right, so nothing of it
-//! was kept.
+//! Damage of every byte of every kind of file of format 5, before the store opens and while it is open. Each
+//! read gives the answer of the sound store, or an error that names the file and the place. During the
+//! damage, reads and writes of other parts succeed. After its repair, every read is right, so the store kept
+//! no damaged data.
 
 mod places;
 mod reads;
@@ -20,20 +20,19 @@ use places::Kind;
 use reads::Read;
 use sound::Sound;
 
-/// In the first round so many bytes of each kind of place of each store, others for each seed.
+/// The number of damaged bytes per kind of place and store in the first round. Each seed selects other bytes.
 const BYTES_OF_KIND: usize = 14;
-/// Each later round damages one byte of this many, and the round after it the next byte. So a deep run may be
-/// short, and several runs cover all bytes.
+/// The number of rounds after the first one that cover all bytes; each damages one byte of this many. A deep
+/// run can therefore be short, and several runs cover all bytes.
 const SLICES: usize = 16;
-/// On a store with a damaged piece the test makes one read of this many, and the other reads for the next
-/// bytes: most bytes lie in pieces, and reads of long lists take long. All bytes of a piece are under one
-/// checksum.
+/// On a store with a damaged piece, the test makes one read of this many, and other reads for the next bytes.
+/// Most bytes are in pieces, and reads of long lists are slow. One checksum covers all bytes of a piece.
 const READS_OF_PIECE: usize = 4;
-/// The same where all bytes are damaged; then each byte of a piece is damaged before or after the opening,
-/// not both.
+/// The same number for a run that damages all bytes. Such a run damages each byte of a piece either before or
+/// after the opening, not both.
 const READS_OF_PIECE_OF_ALL: usize = 16;
-/// The same for the other kinds that have most bytes, where all are damaged: those of a block, or of a
-/// record, are under one checksum too.
+/// The same number for the other kinds with many bytes, if a run damages all bytes. One checksum covers the
+/// bytes of a block or of a record.
 const READS_OF_MANY: usize = 4;
 
 /// One damaged byte.
@@ -42,27 +41,27 @@ struct Case<'a> {
     at: u64,
     mask: u8,
     kind: Kind,
-    /// One in so many reads is made.
+    /// The test makes one read of this many.
     step: usize,
-    /// Whether it is the first or only case of its byte.
+    /// True for the first or only case of its byte.
     is_first: bool,
-    /// Damaged once the store is open; a byte that an opening alone reads is damaged before.
+    /// True if the damage happens after the opening. A byte that only the opening reads is damaged before it.
     while_open: bool,
     rng: SplitMix64,
 }
 
-/// What was explored.
+/// The counts of explored cases.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Bytes by kind of place.
+    /// The number of damaged bytes by kind of place.
     bytes: BTreeMap<Kind, u64>,
     refused: u64,
     opened: u64,
     while_open: u64,
-    /// Reads that failed, and that were right while others of the same store failed.
+    /// Failed reads; the next field counts correct reads while other reads of the same store failed.
     failed: u64,
     right_beside: u64,
-    /// Reads of other pages than the damaged one, all of them right.
+    /// Reads of pages without damage; all of them were right.
     elsewhere: u64,
     written: u64,
     restored: u64,
@@ -82,7 +81,7 @@ impl Seen {
     }
 }
 
-/// Whether an error says where the damage is: in the file that was damaged, not behind its end.
+/// True if an error names the damaged file, and a place not behind its end.
 fn names(error: &Error, case: &Case<'_>, length: u64) -> bool {
     match error {
         Error::Storage(StorageError::Corruption(damage)) => {
@@ -92,7 +91,8 @@ fn names(error: &Error, case: &Case<'_>, length: u64) -> bool {
     }
 }
 
-/// Whether that is so of an opening, which also says of a header what else the file may be.
+/// True if the same holds for the error of an opening. For a header, the error may also name another type of
+/// file.
 fn refuses(error: &Error, case: &Case<'_>, length: u64) -> bool {
     match error {
         Error::Open(OpenError::FutureVersion { file, .. } | OpenError::OldVersion { file, .. }) => {
@@ -103,18 +103,18 @@ fn refuses(error: &Error, case: &Case<'_>, length: u64) -> bool {
     }
 }
 
-/// The number of attempts of a read that fails. The first reads a list from its file, the next loads the
-/// page, the last repeats the first and meets the data that it kept.
+/// The number of attempts of a failing read. The first attempt reads a list from its file. The next attempt
+/// loads the page. The last attempt repeats the first and meets the data that it kept.
 const TURNS: usize = 3;
 
-/// Damages one byte and reads all there is.
+/// Damages one byte and makes all reads.
 fn judge(store: &Sound, mut case: Case<'_>, seen: &mut Seen) {
     let disk = SimFs::from_files(&store.files);
     let length = store.files[case.file].len() as u64;
     let (file, at, mask) = (case.file, case.at, case.mask);
     let damage = || assert!(disk.corrupt(file, at, mask));
-    // Where memory has no bound pages are loaded at the first touch; with a bound lists are read from where
-    // they are.
+    // Without a memory limit, the first touch loads a page. With a limit, reads take lists directly from the
+    // file.
     let read_only = case.rng.eighths(2);
     let options = store.options().read_only(read_only);
     let options = if case.rng.eighths(6) { options.memory_limit(LEAST_MEMORY_LIMIT) } else { options };
@@ -149,9 +149,9 @@ fn judge(store: &Sound, mut case: Case<'_>, seen: &mut Seen) {
     }
 }
 
-/// Reads everything while a byte is damaged; which reads failed. Those are tried again: what was kept of a
-/// damaged block would be a wrong answer then. They may be right, too: a page that is loaded takes
-/// directories that a list alone does not.
+/// Makes the reads while a byte is damaged, and returns the failed ones. It repeats each failed read, because
+/// data kept from a damaged block would then give a wrong answer. A repeated read may be right: the load of a
+/// page uses directories that the read of one list does not use.
 fn read_damaged(store: &Sound, snapshot: &Snapshot, case: &mut Case<'_>, seen: &mut Seen) -> BTreeSet<usize> {
     let length = store.files[case.file].len() as u64;
     let pages = store.places.pages_of(case.file, case.at as usize);
@@ -160,7 +160,7 @@ fn read_damaged(store: &Sound, snapshot: &Snapshot, case: &mut Case<'_>, seen: &
         pages.as_ref().zip(of).is_some_and(|(pages, of)| !pages.contains(&of))
     };
     let (mut failed, mut right) = (BTreeSet::new(), 0);
-    // Lists that nobody read before are read from where they are, where there is a limit.
+    // With a limit, the first read of a list takes it directly from the file.
     let mut numbers = store.reads_beside(case.file, case.at as usize, &mut case.rng);
     let first = case.rng.below(numbers.len() as u64) as usize;
     numbers.rotate_left(if case.rng.eighths(4) { first } else { 0 });
@@ -188,7 +188,7 @@ fn read_damaged(store: &Sound, snapshot: &Snapshot, case: &mut Case<'_>, seen: &
     failed
 }
 
-/// What a round damages: of each kind of place a few bytes, or one of [`SLICES`].
+/// Returns the cases of a round: a few bytes of each kind of place, or one of [`SLICES`].
 fn cases<'a>(store: &'a Sound, seed: u64, every: bool) -> Vec<Case<'a>> {
     let (mut rng, mut all) = (SplitMix64::new(seed), Vec::new());
     for (kind, places) in store.places.by_kind() {
@@ -215,7 +215,7 @@ fn cases<'a>(store: &'a Sound, seed: u64, every: bool) -> Vec<Case<'a>> {
     all
 }
 
-/// Of how many reads one is made for a byte.
+/// Returns the interval between the reads that the test makes for a byte.
 fn one_read_in(kind: Kind, every: bool) -> usize {
     match kind {
         Kind::Piece if every => READS_OF_PIECE_OF_ALL,

@@ -1,4 +1,4 @@
-//! Opening what was damaged, reading all of it, and saying what came of it.
+//! Checks of damaged stores: opens the files, reads all content and returns a verdict.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -11,7 +11,7 @@ use hedgerow_testkit::{FOR_EVER, SimFs};
 use crate::common;
 use crate::stores::{Files, Store};
 
-/// What opening came to.
+/// The result of an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Verdict {
     /// An error.
@@ -20,13 +20,13 @@ pub(crate) enum Verdict {
     Right,
     /// The content after an earlier commit.
     Older,
-    /// It opened with other content, which is sound as far as `check` can see.
+    /// It opened with other content, in which `check` finds no fault.
     Sound,
-    /// It opened, and `check` finds fault with it.
+    /// It opened, and `check` reported a fault.
     Reported,
 }
 
-/// How many of each.
+/// The number of stores by verdict.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally(std::collections::BTreeMap<Verdict, u64>);
 
@@ -50,11 +50,11 @@ impl Tally {
     }
 }
 
-/// Opens `files` and reads everything. Panics, hangs and errors that say nothing fail the test.
+/// Opens `files` and reads everything. Panics, hangs and errors without information fail the test.
 pub(crate) fn open(store: &Store, files: &Files, read_only: bool, what: &dyn Fn() -> String) -> Verdict {
     let started = Instant::now();
     let result = catch_unwind(AssertUnwindSafe(|| look(store, files, read_only)));
-    // Milliseconds on an idle machine.
+    // An opening takes milliseconds on an idle machine.
     assert!(started.elapsed() < FOR_EVER, "{}: {}: took {:?}", store.name, what(), started.elapsed());
     match result {
         Err(_) => panic!("{}, read-only {read_only}: {}: a panic", store.name, what()),
@@ -77,7 +77,7 @@ fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error>
     let report = same_by_page(graph.check(), by_page)?;
     let snapshot = graph.snapshot()?;
     if !report.is_ok() {
-        // What is wrong is said; reading it must still do no harm.
+        // The check reports the fault. A read must still do no harm.
         let mut edges = 0u64;
         snapshot.for_each_edge(|_, _, _| edges += 1).unwrap();
         return Ok(Verdict::Reported);
@@ -102,7 +102,7 @@ fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error>
     })
 }
 
-/// What a check tells, which one by the page has to tell as well: the same problems, and damage where there
+/// Returns the result of a check. The check by pages must report the same problems, and the damage if there
 /// is any.
 fn same_by_page(
     checked: Result<CheckReport, Error>,
@@ -126,7 +126,7 @@ fn same_by_page(
     checked
 }
 
-/// In what `check` calls sound each edge of the default label stands at both ends.
+/// Checks that each edge of the default label is at both endpoints, in a store that `check` calls sound.
 fn sides_agree(snapshot: &Snapshot) -> Result<(), Error> {
     let mut ends = std::collections::BTreeSet::<VertexId>::new();
     snapshot.for_each_edge(|v, u, _| ends.extend([v, u]))?;
@@ -141,7 +141,7 @@ fn sides_agree(snapshot: &Snapshot) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether all labels of the model are there, with the properties that the model knows and no others.
+/// True if the store has every label of the model, each with or without parallel edges as in the model.
 fn knows_labels(graph: &Graph) -> bool {
     let snapshot = graph.snapshot().expect("an open store");
     let schema = snapshot.schema();
@@ -150,7 +150,7 @@ fn knows_labels(graph: &Graph) -> bool {
         .all(|(name, multi)| schema.label(name).is_some_and(|label| label.is_multi() == *multi))
 }
 
-/// What opened for writing can be written, closed and opened again.
+/// Checks that a store opened for writing can be written, closed and reopened.
 fn go_on(graph: Graph, disk: &SimFs, store: &Store) -> Result<(), Error> {
     let key = match graph.config().keys {
         hedgerow::KeyKind::Str => VertexKey::from("one more"),

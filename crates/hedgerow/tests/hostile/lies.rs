@@ -1,4 +1,4 @@
-//! Structures changed at random under right checksums, several at once.
+//! Random changes of structures under correct checksums, several at once.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -27,7 +27,7 @@ pub(crate) struct Seen {
     several: u64,
 }
 
-/// Opens so many stores that lie, on two threads.
+/// Opens one forged store per round, on two threads.
 pub(crate) fn explore(effort: &Effort) -> Seen {
     let stores: Vec<(Store, Forge)> = stores::all(2)
         .into_iter()
@@ -64,7 +64,7 @@ pub(crate) fn stores_that_lie() {
     explored("of these with several structures changed", several, 2_400);
     explored("structures of files that lied", parts.len() as u64, 21);
     explored("times each structure lied", parts.values().copied().min().unwrap_or(0), 100);
-    // Opening reads little of a store: what is wrong with the rest, `check` reports.
+    // The opening reads little of a store; `check` reports the faults in the other parts.
     explored("of these refused or reported", tally.of(Verdict::Refused) + tally.of(Verdict::Reported), 6_000);
 }
 

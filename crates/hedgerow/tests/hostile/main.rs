@@ -1,6 +1,6 @@
-//! Hostile stores: damage everywhere, and files that lie under right checksums. Opening ends in an error or
-//! in a store that is sound; never in a panic, a hang, much memory, or a wrong answer that `check` does not
-//! see.
+//! Hostile stores: damage in every place, and files with false content under correct checksums. An opening
+//! ends in an error or in a sound store. It never causes a panic, a hang, large memory use, or a wrong answer
+//! that `check` does not report.
 
 #[path = "../common/mod.rs"]
 #[macro_use]
@@ -20,13 +20,14 @@ mod stores;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Counts what is allocated, for the tests of memory.
+/// Counts the allocated bytes, for the tests of memory.
 #[global_allocator]
 static ALLOCATOR: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
 
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Held by each test: they use all processors themselves, and memory is counted for the whole process.
+/// Returns the guard that each test holds. The tests use all processors, and the count of memory covers the
+/// whole process.
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }

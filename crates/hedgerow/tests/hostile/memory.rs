@@ -1,4 +1,4 @@
-//! How much memory opening takes: at most twice the files and 64 MiB, whatever the files say.
+//! The memory of an opening: at most twice the files and 64 MiB, for any content of the files.
 
 use hedgerow::{KeyKind, Options};
 use hedgerow_testkit::sim_fs::SplitMix64;
@@ -9,7 +9,7 @@ use crate::stores::{self, Files};
 
 const FIXED_BYTES: usize = 64 << 20;
 
-/// Opens and closes; returns what was allocated at most, beyond what was before.
+/// Opens, checks and closes a store; returns the peak of the additionally allocated bytes.
 fn peak_of_opening(files: &Files, read_only: bool) -> usize {
     let disk = SimFs::from_files(files);
     let options = Options::new().create(false).read_only(read_only).background_settling(false);
@@ -55,7 +55,7 @@ fn opening_hostile_stores_takes_little_memory() {
     explored("hostile stores opened under a bound of memory", opened, 2_000);
 }
 
-/// Ids at the far end of their range, where a table indexed by id would take gigabytes.
+/// Ids at the end of their range take little memory. A table indexed by id would take gigabytes.
 #[test]
 fn far_ids_take_little_memory() {
     let _alone = crate::alone();
@@ -73,7 +73,7 @@ fn far_ids_take_little_memory() {
     drop(graph);
     within_bounds(&disk.files(), &|| "a far dense id in the checkpoint".into());
 
-    // A graph with keys gives ids out in order; but a log can say anything.
+    // A graph with keys assigns ids in order, but a forged log can contain any id.
     for keys in [KeyKind::U64, KeyKind::Str] {
         let disk = SimFs::new();
         let options = Options::new().keys(keys).log_segment_bytes(4096).background_settling(false);
@@ -107,7 +107,8 @@ fn far_ids_take_little_memory() {
     }
 }
 
-/// Salvage rebuilds the graph in memory, at so many bytes for each edge, and no more where much is damaged.
+/// Salvage rebuilds the graph in memory, with a fixed number of bytes per edge. A store with much damage
+/// takes no more.
 #[test]
 fn salvaging_takes_memory_by_the_edge() {
     const EDGES: u64 = 200_000;

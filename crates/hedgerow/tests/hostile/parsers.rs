@@ -1,6 +1,6 @@
-//! The parsers of files, alone and fast: operations and properties of the log, log segments, checkpoint
-//! segments and manifests. Inputs are mutations of sound ones, from a seed; those of files have their
-//! checksums right.
+//! Fast tests of single parsers of files: operations and properties of the log, log segments, checkpoint
+//! segments and manifests. The inputs are mutations of sound inputs, from a seed. Mutated files have correct
+//! checksums.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,10 +17,11 @@ use hedgerow_workload::read::{EdgeFormat, EdgeReader, Lines};
 
 use crate::stores::{self, Files};
 
-/// Rounds of a fuzz test hold this many inputs, so that giving out seeds costs nothing.
+/// The number of inputs in one round of a fuzz test. It is large, so that the distribution of seeds costs
+/// nothing.
 const PER_ROUND: u64 = 1000;
 
-/// Files in memory, to be read only: nothing is copied and nothing recorded.
+/// Read-only files in memory. Calls copy no bytes and record nothing.
 #[derive(Debug)]
 struct Bytes(BTreeMap<String, Arc<[u8]>>);
 
@@ -109,8 +110,8 @@ impl VfsFile for File {
     }
 }
 
-/// Runs `input` with seeds on two threads; it says whether the input was taken. Prints how many were, and how
-/// fast.
+/// Runs `input` with seeds on two threads. `input` returns whether the parser accepted it. Prints the number
+/// of accepted inputs and the speed.
 fn fuzz(what: &str, rounds: u64, input: impl Fn(&mut SplitMix64) -> bool + Sync) {
     let _alone = crate::alone();
     let effort = Effort::rounds(rounds);
@@ -139,7 +140,7 @@ fn fuzz(what: &str, rounds: u64, input: impl Fn(&mut SplitMix64) -> bool + Sync)
     explored(&format!("of these accepted, {what}"), taken, tried / 1000);
 }
 
-/// Changes a few bytes, or moves some about.
+/// Changes a few bytes, or moves some of them.
 fn mutate(bytes: &mut Vec<u8>, rng: &mut SplitMix64) {
     const TELLING: [u8; 8] = [0, 1, 2, 4, 7, 127, 128, 255];
     for _ in 0..=rng.below(3) {
@@ -163,7 +164,7 @@ fn mutate(bytes: &mut Vec<u8>, rng: &mut SplitMix64) {
     }
 }
 
-/// The payloads of all commits in the logs of some stores.
+/// Returns the payloads of all commits in the logs of some stores.
 fn payloads() -> Vec<Vec<u8>> {
     let mut payloads = Vec::new();
     for store in stores::all(9) {
@@ -192,7 +193,7 @@ fn fuzz_operations() {
         let mut payload = payloads[rng.below(payloads.len() as u64) as usize].clone();
         mutate(&mut payload, rng);
         let Ok(ops) = Ops::new(&payload) else { return false };
-        // Every operation takes bytes: there cannot be more of them.
+        // Every operation takes at least one byte, so the payload length bounds the count.
         assert!(ops.count() <= payload.len());
         true
     });
@@ -228,7 +229,7 @@ fn fuzz_properties() {
     });
 }
 
-/// Takes the files of some stores apart.
+/// Makes some stores, and a forge for the files of each.
 fn forges() -> Vec<(Files, Forge)> {
     let stores = stores::all(10).into_iter();
     stores.map(|store| (store.files.clone(), Forge::new(&store.files))).collect()
@@ -264,8 +265,8 @@ fn fuzz_checkpoint_segments() {
     let forges = forges();
     fuzz("checkpoint segments", 30, |rng| {
         let (fs, manifest) = forged(&forges, rng);
-        // The manifest believed is the lying one if it can be read: it then agrees with the segment about
-        // more.
+        // If the forged manifest is readable, the test uses it. It then agrees with the segment in more
+        // numbers.
         let manifest = Manifest::look(&fs).ok().flatten().map_or(manifest, |found| found.manifest);
         let mut images = 0;
         for segment in &manifest.segments {
@@ -300,7 +301,7 @@ fn fuzz_logs() {
     });
 }
 
-/// Bytes that were never a log, under a right name.
+/// The log parser refuses random bytes under a correct file name.
 #[test]
 fn fuzz_noise() {
     fuzz("noise as a log", 20, |rng| {
@@ -313,7 +314,8 @@ fn fuzz_noise() {
     });
 }
 
-/// Text for the readers of edge files: rows of all formats, quotes, headers, comments, numbers that are none.
+/// The readers of edge files accept or refuse any text. The texts have rows of all formats, quotes, headers,
+/// comments and invalid numbers.
 #[test]
 fn fuzz_edge_files() {
     const TEXTS: [&str; 7] = [

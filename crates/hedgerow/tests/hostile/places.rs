@@ -1,6 +1,6 @@
-//! Where numbers stand in files, after the pages in `docs/format`, and values that they must not have.
+//! The places of numbers in files, according to the pages in `docs/format`, with forbidden values.
 
-/// Offset, width, name.
+/// Offset, width and name of a number.
 pub(crate) type Place = (usize, usize, &'static str);
 
 const MAX: u64 = u64::MAX;
@@ -18,7 +18,7 @@ pub(crate) const HEADER: [(Place, &[u64]); 9] = [
     ((8, 2, "kind of another file"), &[7]),
 ];
 
-/// The fixed part of a manifest that names a segment and a log.
+/// The fixed part of a manifest with one segment and one log.
 pub(crate) const MANIFEST: [(Place, &[u64]); 15] = [
     ((64, 8, "number"), &[0, 1 << 40, MAX]),
     ((72, 1, "key type"), &[3, 255]),
@@ -37,7 +37,7 @@ pub(crate) const MANIFEST: [(Place, &[u64]); 15] = [
     ((160, 8, "segment's subgraphs"), &[0, 1 << 40, MAX]),
 ];
 
-/// More of the entry of a segment.
+/// Further numbers in the entry of a segment.
 pub(crate) const SEGMENT_ENTRY: [(Place, &[u64]); 14] = [
     ((129, 1, "segment's reserved bytes"), &[1, 2, 255]),
     ((130, 4, "segment's reserved bytes"), &[1, 0xffff_ffff]),
@@ -55,7 +55,7 @@ pub(crate) const SEGMENT_ENTRY: [(Place, &[u64]); 14] = [
     ((216, 8, "segment's reserved bytes"), &[1, MAX]),
 ];
 
-/// The entry of the log segment after one segment.
+/// The entry of a log segment, after one entry of a segment.
 pub(crate) const LOG_ENTRY: [(Place, &[u64]); 2] = [
     ((224, 8, "log's file id"), &[0, 1, 1 << 40, MAX]),
     ((232, 8, "log's first position"), &[1, 7, 1 << 40, MAX]),

@@ -1,5 +1,5 @@
-//! Salvage of stores with one damaged byte: what no damaged record or block touches is saved as it was, what
-//! may be stale is counted, and nothing else is there.
+//! Salvage of stores with one damaged byte saves all elements outside of damaged records and blocks. It
+//! counts the elements that may be stale, and adds nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use hedgerow_testkit::{
 use crate::common::records::{Record, records};
 use crate::{common, stores::Files};
 
-/// Of so many keys most have the number of their vertex as number, and 64 make a subgraph.
+/// The number of keys. For most keys, the vertex id equals the number of the key; 64 ids form a subgraph.
 const KEYS: u64 = 300;
 
 /// A vertex or an edge.
@@ -33,26 +33,26 @@ impl Element {
     }
 }
 
-/// A weight, bit by bit, and properties.
+/// The elements, with the bits of their weights and their properties.
 pub(crate) type Content = BTreeMap<Element, (u64, Props)>;
 
-/// A subgraph in a label.
+/// The id of an image: a label and a subgraph.
 type ImageId = (u16, u32);
 
-/// The label of properties of vertices.
+/// The label number of vertex properties.
 const OF_VERTICES: u16 = u16::MAX;
 
 struct Store {
     config: ModelConfig,
     files: Files,
-    /// The state after each commit, by timestamp; those of definitions are as the one before.
+    /// The state after each commit, by timestamp. A definition does not change the state.
     states: Vec<Content>,
     checkpoint: u64,
     records: Vec<Record>,
     segments: BTreeMap<String, SegmentLayout>,
-    /// The labels by name.
+    /// The ids of the labels, by name.
     labels: BTreeMap<&'static str, u16>,
-    /// The ids of the last state.
+    /// The vertex ids in the last state.
     ids: BTreeMap<VertexKey, u32>,
 }
 
@@ -76,7 +76,7 @@ fn flat(model: &Model) -> Content {
     all
 }
 
-/// The keys that an operation names.
+/// Returns the keys that an operation names.
 fn named(op: &ModelOp) -> Vec<&VertexKey> {
     match op {
         ModelOp::InsertVertex(v) | ModelOp::RemoveVertex(v) => vec![v],
@@ -92,7 +92,7 @@ fn named(op: &ModelOp) -> Vec<&VertexKey> {
 }
 
 impl Store {
-    /// Several segments, the later ones of single subgraphs, and several log segments.
+    /// Makes a store with several log segments and segments. The later segments have single subgraphs.
     fn make(config: ModelConfig, seed: u64, close: bool) -> Store {
         let disk = SimFs::new();
         let graph = common::options(config).log_segment_bytes(4096).open_on(disk.handle()).unwrap();
@@ -104,7 +104,7 @@ impl Store {
         let mut all = Generator::new(config, seed, 0, KEYS);
         let mut checkpoint = 0;
         for round in 0..20u64 {
-            // Before the later checkpoints only one subgraph changes, and no other one is written.
+            // Before each later checkpoint only one subgraph changes, and only that one is written.
             let mut near = Generator::new(config, seed ^ round << 32, 64 * (round % 2), 60);
             let ops = match round {
                 0 => (0..KEYS).map(|n| ModelOp::InsertVertex(vertex_key(config, n))).collect(),
@@ -139,13 +139,13 @@ impl Store {
         &self.states[self.states.len() - 1]
     }
 
-    /// Whether anything changed of `element` in a commit after `ts`.
+    /// True if a commit after `ts` changed `element`.
     fn changed_after(&self, element: &Element, ts: u64) -> bool {
         let states = self.states.get(ts as usize..).unwrap_or_default();
         states.windows(2).any(|pair| pair[0].get(element) != pair[1].get(element))
     }
 
-    /// Whether the vertex of the last state was inserted after `ts`.
+    /// True if the vertex of the last state was inserted after `ts`.
     fn inserted_after(&self, key: &VertexKey, ts: u64) -> bool {
         let vertex = Element::Vertex(key.clone());
         let states = self.states.get(ts as usize..).unwrap_or_default();
@@ -153,12 +153,12 @@ impl Store {
     }
 }
 
-/// Whether an operation changes nothing of vertices that it does not name.
+/// True if an operation changes no vertex except the named ones.
 fn stays_near(op: &ModelOp) -> bool {
     !matches!(op, ModelOp::RemoveVertex(_))
 }
 
-/// Commits operations, except on vertices that the same transaction removed, which would get new ids.
+/// Commits operations, without those on vertices that the same transaction removed: these get new ids.
 fn commit(graph: &Graph, model: &mut Model, ops: Vec<ModelOp>) -> u64 {
     let mut tx = graph.write().unwrap();
     let (mut removed, mut some) = (BTreeSet::new(), false);
@@ -175,7 +175,7 @@ fn commit(graph: &Graph, model: &mut Model, ops: Vec<ModelOp>) -> u64 {
         common::apply(&mut tx, graph.config().weighted, &op).unwrap();
     }
     if !some {
-        // A commit without effect is none.
+        // A commit without effect is not a commit.
         let op = ModelOp::PutEdge(key_of(graph, 0), key_of(graph, 1), 77.5 + model.edge_count() as f64);
         model.apply(&op);
         common::apply(&mut tx, graph.config().weighted, &op).unwrap();
@@ -188,18 +188,18 @@ fn key_of(graph: &Graph, n: u64) -> VertexKey {
     vertex_key(ModelConfig { directed, weighted, keys, rich: !graph.schema().kinds().is_empty() }, n)
 }
 
-/// The segments, taken apart.
+/// Returns the layouts of all segments.
 fn segments(files: &Files) -> BTreeMap<String, SegmentLayout> {
     let segments = files.iter().filter(|(name, _)| name.ends_with(".csr"));
     segments.map(|(name, bytes)| (name.clone(), SegmentLayout::of(bytes).expect("a sound segment"))).collect()
 }
 
-/// What a damaged byte costs.
+/// The cost of a damaged byte.
 #[derive(Clone, Debug, Default)]
 struct Damage {
-    /// The commit whose record it is in, if no checkpoint holds that.
+    /// The commit whose record contains the byte, if no checkpoint contains that commit.
     commit: Option<u64>,
-    /// The newest images that it is in.
+    /// The newest images that contain the byte.
     images: BTreeSet<ImageId>,
 }
 
@@ -210,7 +210,7 @@ impl Damage {
 }
 
 impl Store {
-    /// What lies in directories, top index, header and footer costs nothing: images are found all the same.
+    /// Returns the cost of a byte; 0 in directories, top index, header and footer: images are found anyway.
     fn damage(&self, file: &str, at: usize) -> Damage {
         let record = self.records.iter().find(|record| record.file == file && record.bytes.contains(&at));
         let commit = record.map(|record| record.ts).filter(|&ts| ts > self.checkpoint);
@@ -229,11 +229,11 @@ impl Store {
         Damage { commit, images: damaged }
     }
 
-    /// Whether the damage may have cost what `element` is.
+    /// True if the damage may have changed or removed `element`.
     fn touched(&self, damage: &Damage, element: &Element) -> bool {
         let dense = self.config.keys == KeyKind::Dense;
         let last = self.last();
-        // A vertex that was inserted later is in the log, with all that is of it.
+        // The log contains a vertex that was inserted later, with all its content.
         let in_log = |key: &VertexKey| {
             last.contains_key(&Element::Vertex(key.clone())) && self.inserted_after(key, self.checkpoint)
         };
@@ -261,14 +261,14 @@ impl Store {
             Element::Vertex(key) => ends[0] || lost(OF_VERTICES, key),
             Element::Edge(item) => {
                 let sides = element.ends().map(|key| lost(self.labels[item.label], key));
-                // Either end tells an edge, but for properties; with keys, only with those of its ends.
+                // One end suffices for an edge without properties; with keys, also the keys of both ends.
                 let side = if self.config.rich { sides.contains(&true) } else { sides == [true; 2] };
                 side || !dense && ends.contains(&true)
             }
         }
     }
 
-    /// Salvages the store with `bit` of a byte flipped, and compares.
+    /// Salvages the store with `bit` of a byte flipped, and compares the result.
     fn judge(&self, file: &str, at: usize, bit: u64) -> Seen {
         let what = || format!("{:?}, {file} byte {at} bit {bit}", self.config);
         let mut files = self.files.clone();
@@ -302,7 +302,7 @@ impl Store {
         }
     }
 
-    /// What is doubtful must be told, and no more be called doubtful than there is.
+    /// Checks that the report counts all doubtful elements, and not more.
     fn judge_report(
         &self,
         damage: &Damage,
@@ -311,7 +311,7 @@ impl Store {
         what: &dyn Fn() -> String,
     ) {
         let says = |what: &str| report.losses.iter().any(|loss| loss.contains(what));
-        // Without a close, the last commits look like those that were never acknowledged.
+        // Without a close, the last commits look like unacknowledged commits.
         let tail = says("were never acknowledged");
         let halves = says("of which properties may be lost");
         let bare = says("known only by their edges");
@@ -352,7 +352,7 @@ fn flip(store: &Store, rng: &mut SplitMix64, count: usize) -> Vec<Seen> {
     let mut places = Vec::new();
     let names = |end: &'static str| store.files.iter().filter(move |(name, _)| name.ends_with(end));
     for (kind, share) in [(".wal", count * 2 / 3), (".csr", count / 3)] {
-        // The rest of a segment that is not full is zeros.
+        // The unused rest of a segment is zeros.
         let used = |bytes: &[u8]| bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
         let total: usize = names(kind).map(|(_, bytes)| used(bytes)).sum();
         let step = (total / share.max(1)).max(1);

@@ -1,4 +1,5 @@
-//! Salvage of more than memory holds: what it sorts in runs comes out as what it sorts in memory.
+//! Salvage of stores larger than the memory: the result of a sort in runs equals the result of a sort in
+//! memory.
 
 use std::path::Path;
 
@@ -12,8 +13,8 @@ use crate::common::records::records;
 use crate::salvage::content;
 use crate::stores::Files;
 
-/// With the least memory everything is sorted in runs, and has the report and the content that it has in
-/// memory.
+/// Checks that salvage with the smallest memory, which sorts everything in runs, gives the same report and
+/// content as in memory.
 pub(crate) fn compare(
     files: &Files,
     report: &SalvageReport,
@@ -47,8 +48,8 @@ fn fill(graph: &Graph, edges: u64) {
 const VERTICES: usize = 240_000;
 const COMMITS: usize = 15;
 
-/// A store with texts for keys: two thirds of the vertices in a segment, the others in five commits of the
-/// log, the second of which is damaged.
+/// Makes a store with text keys. Two thirds of the vertices are in a segment. The remaining vertices are in
+/// five commits of the log, and the second of these is damaged.
 #[allow(clippy::disallowed_methods, reason = "the record is damaged in its file")]
 fn make_large(path: &Path) {
     // The damage must hit the log's records, so no checkpoint may cover them.
@@ -78,7 +79,9 @@ fn make_large(path: &Path) {
     std::fs::write(&record.file, bytes).expect("a damaged log");
 }
 
-/// The least limit holds, with all that stands beside the shares of sorters, vertices and keys.
+/// Salvage stays within the smallest limit. This covers all its memory, in addition to the shares of sorters,
+/// vertices and keys.
+/// vertices and keys.
 #[test]
 fn salvaging_keeps_its_limit() {
     const LIMIT: u64 = 16 << 20;
@@ -113,7 +116,7 @@ fn salvaging_keeps_its_limit() {
     assert_eq!(one.edge_count().expect("a count"), other.edge_count().expect("a count"));
 }
 
-/// A disk that is full at any moment is a typed error, and nothing of what was begun is left.
+/// If the disk is full at any moment, salvage returns a typed error and leaves no unfinished file.
 #[test]
 fn a_full_disk_ends_a_salvage() {
     let _alone = crate::alone();
@@ -143,8 +146,8 @@ fn a_full_disk_ends_a_salvage() {
     explored("salvages refused by a full disk", refused, 20);
 }
 
-/// A temporary file that cannot be made, written or read at any moment ends the salvage with the error of the
-/// file system.
+/// If a temporary file cannot be made, written or read at any moment, salvage ends with the error of the file
+/// system.
 #[test]
 fn failing_temporary_files_end_a_salvage() {
     let _alone = crate::alone();

@@ -1,4 +1,4 @@
-//! The small sound stores that are damaged.
+//! The small sound stores that the tests damage.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::common;
 
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// A store, the states that it went through, and its files after each commit.
+/// A store, its states and its files after each commit.
 pub(crate) struct Store {
     pub(crate) name: &'static str,
     pub(crate) config: ModelConfig,
@@ -77,7 +77,7 @@ const KINDS: [Kind; 5] = [
     },
 ];
 
-/// One store of each kind.
+/// Makes one store of each kind.
 pub(crate) fn all(seed: u64) -> Vec<Store> {
     KINDS.iter().map(|kind| make(kind, seed)).collect()
 }
@@ -114,7 +114,7 @@ fn make(kind: &Kind, seed: u64) -> Store {
 }
 
 impl Store {
-    /// The name of the file of a kind, the last one.
+    /// Returns the name of the last file with this extension.
     pub(crate) fn file(&self, extension: &str) -> &str {
         self.files.keys().rfind(|name| name.ends_with(extension)).expect("a file of every kind")
     }

@@ -1,7 +1,11 @@
-//! Anomalies that only graphs have: dangling edges (DE), lists that disagree in the two directions (AS) or
-//! with the degree (DC), two inserts that both say "new" (UC), more edges than a rule allows (MC), rings that
-//! come apart (CY), weight that is lost between edges (BK), and scans that disagree with look-ups (IX). As
-//! scripts; with threads in `graphs`.
+//! The anomalies that only graphs have, as scripts; `graphs` runs them with threads.
+//! - Dangling edges (DE).
+//! - Lists that disagree in the two directions (AS) or with the degree (DC).
+//! - Two inserts that both report "new" (UC).
+//! - More edges than a rule allows (MC).
+//! - Rings that break (CY).
+//! - Weight that is lost between edges (BK).
+//! - Scans that disagree with look-ups (IX).
 
 use hedgerow::Direction::{In, Out};
 use hedgerow::Value;
@@ -22,7 +26,7 @@ fn two_committed(done: &[Done]) -> bool {
     done.iter().filter(|d| d.committed()).count() > 1
 }
 
-/// A vertex is removed while edges to it are put, inserted, removed and changed.
+/// Makes the case in which one transaction removes a vertex, and other transactions write edges to it.
 fn dangling(name: &'static str) -> Case {
     let remover = vec![
         step(|c| {
@@ -48,7 +52,7 @@ fn dangling(name: &'static str) -> Case {
         c.put_edge(("list", 3, 2, 9));
     })];
     Case::new(name, setup, vec![remover, linker, other], |done, state| {
-        // Without the vertex there is nothing at it, whoever committed.
+        // A removed vertex has no edges, in any order of the commits.
         let dangles = state.edges.keys().any(|e| !state.vertices.contains_key(&e.2));
         dangles || (done[0].committed() && !two_committed(done) && state.vertices.contains_key(&2))
     })
@@ -106,7 +110,7 @@ fn degrees() -> Case {
     Case::new("DC", setup, vec![one, two, vec![look(), look()]], |done, _| done[2].trace.kept.contains(&0))
 }
 
-/// How many of those that committed were told that theirs was new.
+/// Counts the committed transactions whose insert was reported as new.
 fn told_new(done: &[Done]) -> i64 {
     done.iter().filter(|d| d.committed()).map(|d| d.trace.kept[0]).sum()
 }
@@ -153,7 +157,7 @@ fn next(c: &mut Ctx<'_>, v: u64) -> u64 {
     c.list("knows", v, Out)[0].0
 }
 
-/// a -> b -> c -> d becomes a -> c -> b -> d.
+/// Makes the steps that change the path a -> b -> c -> d to a -> c -> b -> d.
 fn rewire(a: u64) -> Script {
     vec![
         step(move |c| {
@@ -173,7 +177,7 @@ fn rewire(a: u64) -> Script {
     ]
 }
 
-/// The number of steps until the ring closes.
+/// Returns the number of steps until the ring closes.
 fn ring_length(mut next: impl FnMut(u64) -> u64) -> u64 {
     let mut at = 1;
     (1..=RING + 1)
@@ -260,13 +264,13 @@ fn index() -> Case {
         })
     };
     let setup = vec![step(|c| [knows(1, 2), ("list", 1, 2, 1)].into_iter().for_each(|e| c.put_edge(e)))];
-    // Look-ups and scans are compared where they are made, and with the model.
+    // The script compares look-ups with scans, and the run compares both with the model.
     Case::new("IX", setup, vec![one, two, vec![look(), look()]], |done, _| {
         done[2].trace.log[0] != done[2].trace.log[1]
     })
 }
 
-/// All of them.
+/// Returns all cases of this module.
 pub(crate) fn cases() -> Vec<Case> {
     vec![
         dangling("DE").strict(),
@@ -283,7 +287,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Whether the edges of a label that begin in a ring still are one.
+/// True if the edges of a label form one ring of this length from vertex 1.
 pub(crate) fn is_one_ring(state: &State, length: u64) -> bool {
     let mut at = 1;
     let closes = (1..=length).find(|_| {

@@ -1,5 +1,5 @@
-//! Threads against each other on a part of a store, and what the store holds afterwards: as it is, as the log
-//! gives it back, or from checkpoints that were made meanwhile.
+//! Concurrent threads on a part of a store, and the content of the store after them. The content comes from
+//! memory, from the log, or from checkpoints that ran at the same time.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,19 +14,19 @@ use crate::script::{Ctx, Flow, Trace};
 
 pub(crate) const THREADS: u64 = 8;
 
-/// Where the content that is checked comes from.
+/// The source of the content that a test checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tier {
     Memory,
-    /// The store crashes after each test and is recovered from its log.
+    /// The store crashes after each test and recovers from its log.
     Log,
-    /// Checkpoints are made beside the transactions, and the store is opened from the last.
+    /// Checkpoints run concurrently with the transactions, and the store opens from the last one.
     Checkpoint,
 }
 
 pub(crate) const TIERS: [Tier; 3] = [Tier::Memory, Tier::Log, Tier::Checkpoint];
 
-/// A store that tests run on one after the other, each with keys of its own.
+/// A store for several tests in sequence; each test has its own keys.
 pub(crate) struct Arena {
     pub(crate) isolation: Isolation,
     tier: Tier,
@@ -34,7 +34,7 @@ pub(crate) struct Arena {
     graph: Graph,
     pub(crate) offset: u64,
     rng: SplitMix64,
-    /// Whether windows are held open until every thread has come to them.
+    /// True if each window waits until every thread has reached it.
     barriers: bool,
 }
 
@@ -45,7 +45,7 @@ impl Arena {
         Arena { isolation, tier, disk, graph, offset: 0, rng: SplitMix64::new(seed), barriers: true }
     }
 
-    /// Begins another test on keys of its own: every other one with barriers.
+    /// Begins another test on its own keys. Every second test has barriers.
     pub(crate) fn next(&mut self, setup: impl FnOnce(&mut Ctx<'_>)) {
         self.offset += MANY_KEYS;
         self.barriers = !self.barriers;
@@ -77,7 +77,8 @@ impl Arena {
                         let mut state = Job { graph, offset, thread, number: 0, rng, barrier };
                         for number in 0..count {
                             state.number = number;
-                            // The others would wait for ever at the barrier.
+                            // If one thread panicked, the remaining threads would wait at the barrier for
+                            // ever.
                             let run = std::panic::AssertUnwindSafe(|| job(&mut state));
                             if std::panic::catch_unwind(run).is_err() {
                                 std::process::abort();
@@ -92,7 +93,7 @@ impl Arena {
         });
     }
 
-    /// What the store holds of the test's keys, after the way through its files.
+    /// Returns the content of the test's keys, after recovery from the files of the tier.
     pub(crate) fn end(&mut self) -> State {
         if self.tier != Tier::Memory {
             let before = self.state();
@@ -106,7 +107,7 @@ impl Arena {
         if self.tier == Tier::Checkpoint {
             self.graph.checkpoint().unwrap();
         }
-        // Everything was acknowledged, so a crash that loses what was not synced loses nothing.
+        // Every commit was acknowledged, so a crash that loses all unsynced bytes loses no commit.
         self.disk = self.disk.crash_clone(Damage::LoseAll, self.offset);
         let options = Options::new().isolation(self.isolation).background_settling(false);
         self.graph = options.log_segment_bytes(1 << 16).open_on(self.disk.handle()).unwrap();
@@ -127,7 +128,7 @@ impl Arena {
     }
 }
 
-/// One of the jobs of a thread.
+/// One job of a thread.
 pub(crate) struct Job<'a> {
     graph: &'a Graph,
     offset: u64,
@@ -137,7 +138,7 @@ pub(crate) struct Job<'a> {
     barrier: Option<&'a Barrier>,
 }
 
-/// The moment in a transaction at which others should get in.
+/// The moment in a transaction at which other transactions should run.
 pub(crate) struct Window<'a> {
     barrier: Option<&'a Barrier>,
     left: u32,
@@ -156,7 +157,7 @@ impl Window<'_> {
     }
 }
 
-/// Windows of one transaction.
+/// The number of windows of one transaction.
 const WINDOWS: u32 = 2;
 
 impl Job<'_> {
@@ -164,12 +165,12 @@ impl Job<'_> {
         self.thread.is_multiple_of(2)
     }
 
-    /// Tells this job from all others, from 1.
+    /// Returns the number of this job, unique among all jobs; the numbers begin at 1.
     pub(crate) fn id(&self) -> i64 {
         (self.number * THREADS + self.thread + 1) as i64
     }
 
-    /// One attempt at a transaction, which may open two windows. Each job makes exactly one.
+    /// Makes one attempt at a transaction, which may open two windows. Each job makes exactly one attempt.
     pub(crate) fn attempt(
         &mut self,
         f: impl FnOnce(&mut Ctx<'_>, &mut Window<'_>, &mut SplitMix64) -> Flow,
@@ -195,7 +196,7 @@ impl Job<'_> {
         (end, trace)
     }
 
-    /// What a snapshot holds, by look-ups, and by scans too now and then.
+    /// Returns the content of a snapshot by look-ups; one call in about four also compares it with scans.
     pub(crate) fn look(&mut self) -> State {
         let snapshot = self.graph.snapshot().unwrap();
         let state = State::of(&snapshot, self.offset, MANY_KEYS);

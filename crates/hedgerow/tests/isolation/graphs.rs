@@ -29,7 +29,8 @@ const fn knows(src: u64, dst: u64) -> Edge {
     ("knows", src, dst, 0)
 }
 
-/// Vertices come and go while edges to them do. Every look checks that all edges have their endpoints.
+/// Removes and inserts vertices concurrently with edges to them. Every look checks that all edges have their
+/// endpoints.
 fn dangling(arena: &mut Arena) -> u64 {
     const HUBS: u64 = 2;
     arena.next(|c| (1..=HUBS).for_each(|hub| c.put_edge(knows(10, hub))));
@@ -59,7 +60,7 @@ fn dangling(arena: &mut Arena) -> u64 {
     0
 }
 
-/// Edges in both directions come and go. Every look compares the lists of both.
+/// Puts and removes edges in both directions. Every look compares the lists of both directions.
 fn asymmetric(arena: &mut Arena) -> u64 {
     arena.next(|c| (1..=4).for_each(|v| c.put_edge(knows(v, v % 4 + 1))));
     arena.run(JOBS, |job| {
@@ -118,11 +119,11 @@ fn degrees(arena: &mut Arena) -> u64 {
     0
 }
 
-/// All insert the same: what is there afterwards was new to exactly one that committed, and what is not, to
-/// none.
+/// Makes all threads insert the same items. An item in the final state was new to exactly one committed
+/// transaction. An absent item was new to no committed transaction.
 ///
-/// All who insert the same may conflict, each with a commit of something else at vertex 1: `insert_edge`
-/// reads its list.
+/// All transactions with the same inserts may conflict. Each may conflict with a commit of another item at
+/// vertex 1, because `insert_edge` reads the list of that vertex.
 fn unique(arena: &mut Arena) -> u64 {
     arena.next(|c| {
         c.insert_vertex(1);
@@ -158,7 +159,7 @@ fn unique(arena: &mut Arena) -> u64 {
     0
 }
 
-/// Each gives a forum a moderator unless it has one.
+/// Makes each transaction give a moderator to a forum that has none.
 fn moderator(arena: &mut Arena) -> u64 {
     arena.next(|c| {
         (1..=JOBS).for_each(|forum| {
@@ -249,8 +250,8 @@ fn bank(arena: &mut Arena) -> u64 {
     0
 }
 
-/// Vertices, labelled edges and properties come and go together: look-ups by key, the id map, lists of a
-/// label and scans agree in every snapshot, whatever merges and checkpoints pass meanwhile.
+/// Writes vertices, labelled edges and properties together. Look-ups by key, the id map, the lists of a label
+/// and scans agree in every snapshot, during any merge or checkpoint.
 fn index(arena: &mut Arena) -> u64 {
     arena.next(|c| {
         c.insert_vertex(1);

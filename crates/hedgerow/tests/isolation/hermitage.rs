@@ -1,5 +1,5 @@
 //! The fourteen scripts of Hermitage (Kleppmann, github.com/ept/hermitage), as transactions on vertices 1 and
-//! 2 whose values are 10 and 20. Instead of one interleaving of each, all are run.
+//! 2 whose values are 10 and 20. The test runs all interleavings of each script instead of one.
 
 use hedgerow::Direction::Out;
 
@@ -29,7 +29,7 @@ fn get(id: u64) -> Step {
     })
 }
 
-/// Reads both at two moments.
+/// Reads both vertices and keeps the two values.
 fn get_both(c: &mut Ctx<'_>) {
     for id in [1, 2] {
         let n = c.number(id, "value");
@@ -37,7 +37,7 @@ fn get_both(c: &mut Ctx<'_>) {
     }
 }
 
-/// `select ... where value fits`: keeps how many there are.
+/// Makes the step `select ... where value fits`, which keeps the number of matches.
 fn count_where(fits: fn(i64) -> bool) -> Step {
     step(move |c| {
         let n = c.scan(16, "value").iter().filter(|&&(_, n)| fits(n)).count();
@@ -45,7 +45,7 @@ fn count_where(fits: fn(i64) -> bool) -> Step {
     })
 }
 
-/// `delete ... where value = 20`.
+/// Makes the step `delete ... where value = 20`.
 fn delete_twenty() -> Step {
     step(|c| {
         let found: Vec<u64> =
@@ -57,7 +57,7 @@ fn delete_twenty() -> Step {
     })
 }
 
-/// `update ... set value = value + 10`.
+/// Makes the step `update ... set value = value + 10`.
 fn raise_all() -> Step {
     step(|c| {
         for (v, n) in c.scan(16, "value") {
@@ -101,7 +101,8 @@ fn items() -> Vec<Case> {
         case("G1b", vec![vec![set(1, 101), pause(), set(1, 11)], vec![get(1), get(1), get(1)]], |done, _| {
             done[1].trace.kept.contains(&101)
         }),
-        // Each misses what the other wrote: no circular flow of information, but write skew.
+        // Neither transaction sees the other's write. The information does not flow in a circle, but this is
+        // write skew.
         case("G1c", vec![vec![set(1, 11), get(2), pause()], vec![set(2, 22), get(1), pause()]], |done, _| {
             done[0].trace.kept == [22] && done[1].trace.kept == [11]
         })
@@ -150,7 +151,7 @@ fn predicates() -> Vec<Case> {
         case(
             "PMP for write predicates",
             vec![vec![raise_all(), pause(), pause()], vec![delete_twenty(), pause(), pause()]],
-            // Both committed: then the second saw what the first left.
+            // If both committed, the second transaction saw the result of the first.
             |done, state| {
                 let deleted = done[1].trace.kept == [1];
                 both_committed(done) && deleted && value(state, 1) == Some(20) && value(state, 2).is_some()
@@ -178,7 +179,7 @@ fn predicates() -> Vec<Case> {
             |done, _| both_committed(done) && done.iter().all(|t| t.trace.kept == [0]),
         )
         .skewed(),
-        // Fekete, O'Neil, O'Neil 2004: the third only reads, and its answer is in no serial order.
+        // Fekete, O'Neil, O'Neil 2004: the third transaction only reads, and its answer fits no serial order.
         case(
             "G2 of two edges",
             vec![
@@ -193,7 +194,7 @@ fn predicates() -> Vec<Case> {
                 vec![step(get_both), pause()],
             ],
             |done, _| {
-                // The first saw neither, the third saw the second's but not the first's.
+                // The first transaction saw neither write. The third saw only the write of the second.
                 both_committed(done)
                     && done[0].trace.kept == [10, 20]
                     && done[2].trace.kept == [10, 25]
@@ -204,7 +205,7 @@ fn predicates() -> Vec<Case> {
     ]
 }
 
-/// Predicates over adjacency instead of values: the list of a vertex is the predicate.
+/// Makes the cases whose predicate is the adjacency list of a vertex, instead of a value.
 fn adjacency() -> Vec<Case> {
     let degree = || {
         step(|c| {
@@ -228,7 +229,7 @@ fn adjacency() -> Vec<Case> {
     ]
 }
 
-/// All of them, and two over adjacencies.
+/// Returns all cases: items, predicates, and two cases over adjacencies.
 pub(crate) fn cases() -> Vec<Case> {
     items().into_iter().chain(predicates()).chain(adjacency()).collect()
 }

@@ -1,7 +1,7 @@
 //! One thread that drives every interleaving of a few scripted transactions, and models that judge each
 //! outcome.
 //!
-//! Since there is one thread, a commit that waited for another open transaction would never return.
+//! The program has one thread, so a commit that waited for another open transaction would never return.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use hedgerow_testkit::{SimFs, share};
 use crate::model::{Item, KEYS, LABELS, ModelTxn, Op, State};
 use crate::script::{Ctx, Flow, Script, Trace};
 
-/// Runs on one store; each has keys of its own in it.
+/// The number of runs on one store; each run has its own keys in the store.
 const RUNS_PER_STORE: u64 = 200;
 
-/// A test: what there is before, what the transactions do, and what must not come of it.
+/// A test: the state before it, the steps of the transactions, and the forbidden outcome.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) setup: Script,
     pub(crate) scripts: Vec<Script>,
-    /// Whether the outcome is the anomaly that the test is about.
+    /// A function that returns true if the outcome is the tested anomaly.
     pub(crate) anomaly: fn(&[Done], &State) -> bool,
-    /// What snapshot isolation lets through.
+    /// The outcomes that snapshot isolation allows.
     pub(crate) snapshot: Allows,
-    /// Whether edges create their endpoints.
+    /// True if edges create their endpoints.
     pub(crate) create: bool,
 }
 
@@ -37,24 +37,24 @@ impl Case {
         Case { name, setup, scripts, anomaly, snapshot: Allows::default(), create: true }
     }
 
-    /// Snapshot isolation lets the anomaly through.
+    /// Marks the anomaly as allowed under snapshot isolation.
     pub(crate) fn skewed(self) -> Case {
         Case { snapshot: Allows { anomaly: true, skew: true }, ..self }
     }
 
-    /// Snapshot isolation lets through what no serial order explains, but not the anomaly.
+    /// Marks outcomes without a serial order as allowed under snapshot isolation, but not the anomaly.
     pub(crate) fn not_serial(self) -> Case {
         Case { snapshot: Allows { anomaly: false, skew: true }, ..self }
     }
 
-    /// Edges need their endpoints.
+    /// Makes edges require existing endpoints.
     pub(crate) fn strict(self) -> Case {
         Case { create: false, ..self }
     }
 }
 
-/// What can come of a case under snapshot isolation. Both must be seen where they are allowed, and never
-/// elsewhere.
+/// The outcomes of a case under snapshot isolation. If an outcome is allowed, some run must show it; if not,
+/// no run may show it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allows {
     pub(crate) anomaly: bool,
@@ -62,17 +62,17 @@ pub(crate) struct Allows {
     pub(crate) skew: bool,
 }
 
-/// How a transaction ended.
+/// The end of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Committed,
     Conflict,
-    /// An edge without an endpoint.
+    /// An edge lacks an endpoint.
     NoVertex,
     RolledBack,
 }
 
-/// A transaction that ended. Moments are numbers of steps of the run.
+/// A transaction that ended. Its moments are step numbers of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Done {
     pub(crate) trace: Trace,
@@ -87,7 +87,7 @@ impl Done {
     }
 }
 
-/// What the interleavings of a case came to.
+/// The counts over the interleavings of a case.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) runs: u64,
@@ -125,7 +125,7 @@ fn every_order(left: &mut [usize], order: &mut Vec<usize>, f: &mut impl FnMut(&[
     }
 }
 
-/// A store for runs.
+/// Makes a store for runs.
 pub(crate) fn store(isolation: Isolation, disk: Option<&SimFs>) -> Graph {
     let options = Options::new().isolation(isolation).background_settling(false);
     let graph = match disk {
@@ -140,8 +140,8 @@ pub(crate) fn store(isolation: Isolation, disk: Option<&SimFs>) -> Graph {
     graph
 }
 
-/// Runs every interleaving of `case` at one level and fails at the first outcome that must not be. Of the
-/// many interleavings of three transactions it runs the requested share.
+/// Runs every interleaving of `case` at one level, and fails at the first forbidden outcome. A case of three
+/// transactions has many interleavings, and of these it runs the requested share.
 pub(crate) fn explore(case: &Case, isolation: Isolation, durable: bool) -> Tally {
     let mut tally = Tally::default();
     let share = if case.scripts.len() > 2 { share() } else { 1 };
@@ -166,7 +166,7 @@ pub(crate) fn explore(case: &Case, isolation: Isolation, durable: bool) -> Tally
     });
     let allowed = if isolation == Isolation::Snapshot { case.snapshot } else { Allows::default() };
     let seen = Allows { anomaly: tally.anomalies > 0, skew: tally.skews > 0 };
-    // A share of the interleavings need not have those that show what is allowed.
+    // A share of the interleavings may miss the allowed outcomes.
     let fits = |seen: bool, allowed: bool| seen == allowed || share > 1 && allowed;
     assert!(
         fits(seen.anomaly, allowed.anomaly) && fits(seen.skew, allowed.skew),
@@ -177,7 +177,7 @@ pub(crate) fn explore(case: &Case, isolation: Isolation, durable: bool) -> Tally
     tally
 }
 
-/// A commit of the model: when, what it changed, and the state after it.
+/// A commit of the model: its moment, its changed items, and the state after it.
 #[derive(Debug)]
 struct Commit {
     at: usize,
@@ -258,7 +258,7 @@ impl<'a> Run<'a> {
         self.commits.push(Commit { at: 0, changed: BTreeSet::new(), state: model.state });
     }
 
-    /// The next step of transaction `t`, or its commit.
+    /// Runs the next step of transaction `t`, or its commit.
     fn step(&mut self, t: usize, now: usize) -> Result<(), String> {
         if self.done[t].is_some() {
             return Ok(());
@@ -292,7 +292,7 @@ impl<'a> Run<'a> {
         self.judge(t, trace, began, now, end)
     }
 
-    /// Whether what transaction `t` read, and how it ended, is what its level promises.
+    /// Checks that the reads of transaction `t` and its end fit the promises of its level.
     fn judge(&mut self, t: usize, trace: Trace, began: usize, now: usize, end: End) -> Result<(), String> {
         let model = self.explain(t, &trace, began)?;
         let since: Vec<&Commit> = self.commits.iter().filter(|c| c.at > began).collect();
@@ -341,8 +341,9 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Runs the script on the state that its answers come from: that at the beginning under snapshot
-    /// isolation, else any one since (a serializable transaction takes its snapshot at the first read).
+    /// Runs the script on the state that gives the same answers. Under snapshot isolation this is the state
+    /// at the begin. At the other level it is any state since the begin, because a serializable transaction
+    /// takes its snapshot at the first read.
     fn explain(&self, t: usize, trace: &Trace, began: usize) -> Result<ModelTxn, String> {
         let first = self.commits.iter().rposition(|c| c.at < began).expect("the setup");
         let last = if self.isolation == Isolation::Snapshot { first } else { self.commits.len() - 1 };
@@ -353,8 +354,8 @@ impl<'a> Run<'a> {
         found.ok_or_else(|| format!("transaction {t} did not read one snapshot: {trace:?}"))
     }
 
-    /// Whether some order of the committed transactions that respects real time gives the same answers and
-    /// result.
+    /// True if some serial order of the committed transactions gives the same answers and the same result.
+    /// The order must respect real time.
     fn is_serial(&self, done: &[Done]) -> bool {
         let committed: Vec<usize> = (0..done.len()).filter(|&t| done[t].committed()).collect();
         let (start, end) = (&self.commits[0].state, &self.commits[self.commits.len() - 1].state);
@@ -376,7 +377,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Runs a script alone on `base`.
+/// Runs a script on `base`, without other transactions.
 fn replay(script: &Script, base: &State) -> (ModelTxn, Trace) {
     let (mut model, mut trace) = (ModelTxn::new(base), Trace::default());
     for step in script {

@@ -1,6 +1,5 @@
 //! The twelve tests of the LDBC ACID suite (SNB specification, chapter "ACID Test Suite"), as scripts of a
-//! few steps. Where a test of the suite has a check that is weaker than its definition, the definition is
-//! used.
+//! few steps. If the check of a test is weaker than its definition, the script uses the definition.
 
 use hedgerow::Direction::{In, Out};
 
@@ -11,7 +10,7 @@ use crate::script::{Ctx, Flow, Script, elements, pause, step};
 const KNOWS: (&str, u64, u64, u64) = ("knows", 1, 2, 0);
 const CYCLE: [u64; 4] = [1, 2, 3, 4];
 
-/// Persons with these numbers, and a number each.
+/// Makes a step that inserts these persons, each with one numeric property.
 pub(crate) fn persons(ids: &'static [u64], name: &'static str, value: i64) -> Script {
     vec![step(move |c| {
         for &id in ids {
@@ -42,7 +41,7 @@ fn with_emails() -> Script {
     })]
 }
 
-/// Persons, persons with a name, emails.
+/// Counts the persons, the persons with a name, and the emails.
 fn atomicity_counts(state: &State) -> (usize, usize, usize) {
     let rows = || state.vertices.values();
     let emails = rows().map(|row| elements(row.get("emails")).len()).sum();
@@ -162,7 +161,8 @@ fn g1b() -> Case {
     })
 }
 
-/// Each transaction writes one and reads the next: no cycle of reading from each other, of any length.
+/// Makes transactions that each write one vertex and read the next one. They must not read from each other in
+/// a cycle of any length.
 fn g1c(name: &'static str, count: u64) -> Case {
     let txn = |i: u64| -> Script {
         let mut script = vec![
@@ -187,7 +187,7 @@ fn g1c(name: &'static str, count: u64) -> Case {
         });
         unborn || done.iter().all(|t| t.committed() && read_from(t) != 0)
     })
-    // Each may miss what the other wrote: write skew.
+    // Each transaction may miss the other's write: write skew.
     .not_serial()
 }
 
@@ -224,7 +224,7 @@ fn pmp() -> Case {
     let count = || {
         step(|c| {
             let likes = c.list("likes", POST, In).len();
-            // Also a pattern of two hops: who is liked by whom Alice knows.
+            // This is also a pattern of two hops: the likes of the persons whom Alice knows.
             let hops =
                 c.list("knows", 1, Out).iter().map(|&(v, _)| c.list("likes", v, Out).len()).sum::<usize>();
             c.keep((likes * 100 + hops) as i64);
@@ -366,7 +366,7 @@ fn ws() -> Case {
     .skewed()
 }
 
-/// All of them; some in two sizes.
+/// Returns all cases; some in two sizes.
 pub(crate) fn cases() -> Vec<Case> {
     vec![
         atomicity_c(),

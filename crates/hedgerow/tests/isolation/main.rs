@@ -1,5 +1,5 @@
-//! Isolation, tried anomaly by anomaly: the LDBC ACID suite, Hermitage's scripts and the anomalies of graphs,
-//! over every interleaving of scripted transactions and with threads against each other, at both levels.
+//! Tests of isolation, one anomaly at a time: the LDBC ACID suite, Hermitage's scripts and the anomalies of
+//! graphs. They cover every interleaving of scripted transactions and concurrent threads, at both levels.
 #![allow(missing_docs, reason = "a test program")]
 
 mod anomalies;
@@ -20,7 +20,7 @@ use interleave::{Case, explore};
 
 const LEVELS: [Isolation; 2] = [Isolation::Serializable, Isolation::Snapshot];
 
-/// In memory, and those with few orders on files too.
+/// Runs the cases in memory, and the cases of at most two transactions also on files.
 fn every_interleaving(what: &str, cases: &[Case], floor: u64) {
     let mut runs = 0;
     for isolation in LEVELS {
@@ -57,13 +57,14 @@ fn every_interleaving_of_the_graph_anomalies() {
     every_interleaving("graph anomaly", &anomalies::cases(), 36_960);
 }
 
-/// Runs of each test with threads, at each level, on each tier.
+/// The number of runs of each test with threads, at each level, on each tier.
 const REPEATS: u64 = 50;
 
-/// Tests that share a store, one after the other, before the next store.
+/// The number of tests that run on one store in sequence, before the next store.
 const RUNS_PER_STORE: u64 = 10;
 
-/// All `tests` by turns with new seeds. `skewed` names the one whose violation snapshot isolation allows.
+/// Runs all `tests` in turn with new seeds. `skewed` names the test whose violation snapshot isolation
+/// allows.
 fn with_threads(what: &str, tests: &[(&str, suite::Test)], skewed: &str) {
     let effort = Effort::rounds(REPEATS / RUNS_PER_STORE);
     let (mut runs, mut skews) = (0, 0);

@@ -1,32 +1,32 @@
-//! The graph, trivially, and transactions on it that read one state and are applied to another.
+//! The graph as a trivial model. A transaction of the model reads one state and is applied to another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow::{Direction, EdgeKey, Snapshot, Value};
 
-/// The labels of all scripts: edges of the last have ranks.
+/// The labels of all scripts. Edges of the last label have ranks.
 pub(crate) const LABELS: [&str; 3] = ["knows", "likes", "list"];
 
-/// Keys of a script are below this; a store serves many runs, each with a range of keys of its own.
+/// The bound of a script's keys. A store serves many runs, and each run has its own range of keys.
 pub(crate) const KEYS: u64 = 32;
 
-/// Keys of a test with threads are below this.
+/// The bound of the keys of a test with threads.
 pub(crate) const MANY_KEYS: u64 = 128;
 
-/// Properties by name. Nulls are not kept.
+/// Properties by name, without nulls.
 pub(crate) type Props = BTreeMap<String, Value>;
 
-/// Label, source, destination, rank.
+/// An edge: label, source, destination, rank.
 pub(crate) type Edge = (&'static str, u64, u64, u64);
 
-/// A graph: the model, or what a snapshot of the store shows.
+/// A graph: the model, or the content of a snapshot of the store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
     pub(crate) vertices: BTreeMap<u64, Props>,
     pub(crate) edges: BTreeMap<Edge, Props>,
 }
 
-/// What conflicts are about.
+/// A unit of conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Item {
     /// The existence of a vertex.
@@ -95,7 +95,7 @@ impl State {
         }
     }
 
-    /// The items in which two states differ.
+    /// Returns the items in which two states differ.
     pub(crate) fn changed(&self, other: &State) -> BTreeSet<Item> {
         let mut changed = BTreeSet::new();
         for v in self.vertices.keys().chain(other.vertices.keys()) {
@@ -112,8 +112,8 @@ impl State {
         changed
     }
 
-    /// The other endpoints and ranks of the edges of a label at a vertex, or `None` if there is no such
-    /// vertex.
+    /// Returns the other endpoints and the ranks of the edges of a label at a vertex. Returns `None` if the
+    /// vertex does not exist.
     pub(crate) fn list(&self, label: &str, v: u64, direction: Direction) -> Option<Vec<(u64, u64)>> {
         self.vertices.get(&v)?;
         let other = |&(l, src, dst, rank): &Edge| match direction {
@@ -125,9 +125,9 @@ impl State {
         Some(list)
     }
 
-    /// What a snapshot shows of `count` keys from `offset`: looked up by key, with the lists of both
-    /// directions, degrees and existence compared; and once more by scans of all vertices and all edges of
-    /// each label.
+    /// Returns the content of `count` keys from `offset` in a snapshot, by look-ups of each key. Compares the
+    /// lists of both directions, the degrees and the existence of the edges.
+    /// [`agrees_with_scans`](Self::agrees_with_scans) compares the result with scans.
     pub(crate) fn of(snapshot: &Snapshot, offset: u64, count: u64) -> State {
         let props =
             |found: hedgerow::Properties| found.into_iter().map(|(n, v)| (n.to_string(), v)).collect();
@@ -188,7 +188,7 @@ impl State {
     }
 }
 
-/// The key without the offset of the run.
+/// Returns the key without the offset of the run.
 pub(crate) fn raw(key: &hedgerow::VertexKey, offset: u64) -> u64 {
     match key {
         hedgerow::VertexKey::U64(key) => key.wrapping_sub(offset),
@@ -196,7 +196,7 @@ pub(crate) fn raw(key: &hedgerow::VertexKey, offset: u64) -> u64 {
     }
 }
 
-/// A transaction of the model: reads see `state`, which is one state with the transaction's own writes.
+/// A transaction of the model. Its reads see `state`: one state plus the transaction's own writes.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelTxn {
     pub(crate) base: State,

@@ -1,4 +1,4 @@
-//! Scripts: transactions as lists of steps that run on the store and on the model alike, noting every answer.
+//! Scripts: transactions as lists of steps that run on the store and on the model, and record every answer.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,20 @@ use hedgerow::{Direction, EdgeKey, Value, WriteTxn};
 
 use crate::model::{Edge, KEYS, ModelTxn, Op, State, raw};
 
-/// What comes after a step.
+/// The continuation after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     Go,
-    /// The transaction is rolled back.
+    /// The transaction rolls back.
     Abort,
 }
 
 pub(crate) type Step = Box<dyn Fn(&mut Ctx<'_>) -> Flow + Send + Sync>;
 
-/// A transaction: its steps; committing is one more.
+/// The steps of a transaction. The commit is an additional step.
 pub(crate) type Script = Vec<Step>;
 
-/// A step that goes on.
+/// Makes a step after which the script continues.
 pub(crate) fn step(f: impl Fn(&mut Ctx<'_>) + Send + Sync + 'static) -> Step {
     Box::new(move |c| {
         f(c);
@@ -27,21 +27,21 @@ pub(crate) fn step(f: impl Fn(&mut Ctx<'_>) + Send + Sync + 'static) -> Step {
     })
 }
 
-/// A step that does nothing, to make scripts equally long.
+/// Makes a step that does nothing. It gives scripts the same length.
 pub(crate) fn pause() -> Step {
     step(|_| ())
 }
 
-/// What a transaction did and was told.
+/// The actions of a transaction and the answers of the store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Trace {
     /// Every answer.
     pub(crate) log: Vec<String>,
-    /// Numbers that the script keeps, for itself and for who judges the outcome.
+    /// Numbers that the script keeps, for its later steps and for the check of the outcome.
     pub(crate) kept: Vec<i64>,
-    /// The vertices that were named.
+    /// The vertices that the calls named.
     pub(crate) touched: BTreeSet<u64>,
-    /// Whether the whole graph was read.
+    /// True if the transaction read the whole graph.
     pub(crate) whole: bool,
 }
 
@@ -50,7 +50,7 @@ enum Target<'a> {
     Model(&'a mut ModelTxn),
 }
 
-/// Where a step runs.
+/// The context of a step: its target and its trace.
 pub(crate) struct Ctx<'a> {
     target: Target<'a>,
     pub(crate) trace: &'a mut Trace,
@@ -117,7 +117,7 @@ impl<'a> Ctx<'a> {
         self.told(answer)
     }
 
-    /// A property of a vertex: null if it has none, `None` if there is no such vertex.
+    /// Returns a property of a vertex: null if the vertex lacks it, `None` if the vertex does not exist.
     pub(crate) fn property(&mut self, v: u64, name: &'static str) -> Option<Value> {
         self.trace.touched.insert(v);
         let answer = match &mut self.target {
@@ -130,7 +130,7 @@ impl<'a> Ctx<'a> {
         self.told(answer)
     }
 
-    /// A whole number; 0 if there is none.
+    /// Returns a property as an integer; 0 if there is none.
     pub(crate) fn number(&mut self, v: u64, name: &'static str) -> i64 {
         match self.property(v, name) {
             Some(Value::I64(n)) => n,
@@ -154,13 +154,13 @@ impl<'a> Ctx<'a> {
         self.told(answer)
     }
 
-    /// Appends to a list that a vertex has as text.
+    /// Appends to a list that a vertex stores as text.
     pub(crate) fn append(&mut self, v: u64, name: &'static str, element: i64) {
         let list = appended(self.property(v, name), element);
         self.set(v, name, list);
     }
 
-    /// Appends to a list that an edge has as text.
+    /// Appends to a list that an edge stores as text.
     pub(crate) fn append_to_edge(&mut self, edge: Edge, name: &'static str, element: i64) {
         let list = appended(self.edge_property(edge, name), element);
         self.set_edge(edge, name, list);
@@ -245,7 +245,7 @@ impl<'a> Ctx<'a> {
         self.told(answer)
     }
 
-    /// The edges of a label at a vertex: other endpoints and ranks.
+    /// Returns the edges of a label at a vertex, as other endpoints and ranks.
     pub(crate) fn list(&mut self, label: &'static str, v: u64, direction: Direction) -> Vec<(u64, u64)> {
         self.trace.touched.insert(v);
         let answer = match &mut self.target {
@@ -258,8 +258,8 @@ impl<'a> Ctx<'a> {
         self.told(answer).unwrap_or_default()
     }
 
-    /// The vertices below `bound` with this property, by a scan of the whole graph, which does not see the
-    /// transaction's own writes.
+    /// Scans the whole graph, and returns the vertices below `bound` with this property. The scan does not
+    /// see the transaction's own writes.
     pub(crate) fn scan(&mut self, bound: u64, name: &'static str) -> Vec<(u64, i64)> {
         self.trace.whole = true;
         let number = |value: &Value| if let Value::I64(n) = value { Some(*n) } else { None };
@@ -281,7 +281,7 @@ impl<'a> Ctx<'a> {
         self.told(answer)
     }
 
-    /// The number of edges of a label at a vertex.
+    /// Returns the number of edges of a label at a vertex.
     pub(crate) fn degree(&mut self, label: &'static str, v: u64, direction: Direction) -> usize {
         self.trace.touched.insert(v);
         let answer = match &mut self.target {
@@ -291,7 +291,8 @@ impl<'a> Ctx<'a> {
         self.told(answer).unwrap_or(0)
     }
 
-    /// Everything, by look-ups and by scans, which must agree; without the transaction's own writes.
+    /// Reads everything by look-ups and by scans, which must agree. The result excludes the transaction's own
+    /// writes.
     pub(crate) fn audit(&mut self) -> State {
         self.trace.whole = true;
         let answer = match &mut self.target {
@@ -322,7 +323,7 @@ fn appended(list: Option<Value>, element: i64) -> Value {
     }
 }
 
-/// A list that is kept as text.
+/// Parses a list that is stored as text.
 pub(crate) fn elements(list: Option<&Value>) -> Vec<i64> {
     match list {
         Some(Value::Utf8(list)) => list.split(',').filter_map(|e| e.parse().ok()).collect(),

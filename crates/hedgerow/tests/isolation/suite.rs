@@ -1,9 +1,8 @@
-//! The twelve tests of the LDBC ACID suite with eight threads. Windows are held open by barriers, or left to
-//! chance.
+//! The twelve tests of the LDBC ACID suite with eight threads. Barriers hold the windows open, or the windows
+//! depend on the scheduler.
 //!
-//! Where the reference implementation checks less than the specification says, the specification is followed:
-//! G1c looks for cycles of any length, FR and OTV look at many cycles and writers, LU at more than one
-//! person.
+//! If the reference implementation checks less than the specification, the tests follow the specification.
+//! G1c checks cycles of any length, FR and OTV use many cycles and writers, and LU uses more than one person.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -17,10 +16,11 @@ use crate::interleave::End;
 use crate::model::State;
 use crate::script::{Ctx, Flow, elements};
 
-/// Transactions of each thread.
+/// The number of transactions of each thread.
 const JOBS: u64 = 5;
 
-/// A test: returns how many violations it found of what snapshot isolation allows; panics at any other.
+/// A test. It returns the number of violations that snapshot isolation allows, and panics at any other
+/// violation.
 pub(crate) type Test = fn(&mut Arena) -> u64;
 
 pub(crate) const TESTS: [(&str, Test); 12] = [
@@ -90,7 +90,7 @@ fn atomicity_rb(arena: &mut Arena) -> u64 {
         let (end, _) = job.attempt(|c, window, _| {
             c.append(1, "emails", 100 + id);
             window.open();
-            // Half of the threads roll back, the others find somebody to insert and commit.
+            // Half of the threads roll back. Each of the other threads inserts a new person and commits.
             let other = if keeps { 10 + id as u64 } else { 2 };
             if c.vertex(other) {
                 return Flow::Abort;
@@ -132,7 +132,7 @@ fn g0(arena: &mut Arena) -> u64 {
     let state = arena.end();
     let lists = [1, 2].map(|v| elements(state.vertices[&v].get("versionHistory")));
     let edge = elements(state.edges[&EDGE].get("history"));
-    // No update may be lost either, so that all three are equal as they are.
+    // No update may be lost, so all three lists are equal.
     assert!(lists[0] == edge && lists[1] == edge && edge.len() > 1, "{lists:?} {edge:?}");
     0
 }
@@ -198,7 +198,7 @@ fn g1c(arena: &mut Arena) -> u64 {
             c.set(v, "version", 0);
         }
     });
-    // Who read from whom, of those that committed.
+    // For each committed transaction, the transaction whose write it read.
     let read = Mutex::new(BTreeMap::new());
     arena.run(JOBS, |job| {
         let id = job.id();
@@ -290,7 +290,7 @@ fn pmp(arena: &mut Arena) -> u64 {
     0
 }
 
-/// Cycles of four for the next two tests.
+/// The number of cycles of four vertices for the next two tests.
 const CYCLES: u64 = 2;
 
 fn cycles(c: &mut Ctx<'_>) {
@@ -302,7 +302,7 @@ fn cycles(c: &mut Ctx<'_>) {
     });
 }
 
-/// The cycle from a vertex: its vertices and their versions in the order of the path.
+/// Returns the vertices of the cycle from `start` and their versions, in path order.
 fn walk(c: &mut Ctx<'_>, start: u64) -> Vec<(u64, i64)> {
     let mut at = start;
     let path = (0..4).map(|_| {
@@ -322,7 +322,7 @@ fn versions(path: &[(u64, i64)]) -> impl Iterator<Item = i64> {
 fn otv(arena: &mut Arena) -> u64 {
     arena.next(cycles);
     arena.run(JOBS, |job| {
-        // Several writers, but more readers.
+        // Several threads write, but more threads read.
         let (writes, start) = (job.thread < 3, job.rng.below(4 * CYCLES));
         job.attempt(|c, window, _| {
             let first = walk(c, start);
@@ -338,7 +338,7 @@ fn otv(arena: &mut Arena) -> u64 {
             assert!(versions(&first).max() <= versions(&second).min());
             Flow::Go
         });
-        // Two transactions after one another must not go back either.
+        // A later transaction must not see an older state than an earlier one.
         let (first, second) = (job.look(), job.look());
         assert!(number(&first, start, "version") <= number(&second, start / 4 * 4, "version"));
     });

@@ -1,5 +1,5 @@
-//! Reads over the edges of all labels, and the one label that a kernel reads. That they agree with a model,
-//! own writes included, is tested in `own_writes` and `equivalence`.
+//! Reads over the edges of all labels, and the label that a kernel reads if it is the only one. `own_writes`
+//! and `equivalence` test that these reads, own writes included, agree with a model.
 
 use hedgerow::{
     ArgumentError, CommitError, Direction, EdgeKey, EdgePattern, Error, Graph, LabelId, LabelOptions,
@@ -61,7 +61,7 @@ fn an_edge_of_any_label_and_rank_is_found() {
             assert_eq!(s.degree_of_all(1, Direction::Out).unwrap(), Some(4));
             assert_eq!(tx.degree_of_all(2, Direction::In).unwrap(), Some(3));
             assert_eq!((s.degree_of_all(9, Direction::Out).unwrap(), s.edge_count().unwrap()), (None, 4));
-            // Own writes: one rank gone, then all of them.
+            // Own writes: the transaction removes one rank, then all ranks.
             assert!(tx.remove_edge_of(EdgeKey::new("calls", 1, 2).rank(7)).unwrap());
             assert!(tx.contains_any_edge(any(1, 2).label("calls")).unwrap());
             assert!(tx.remove_edge_of(EdgeKey::new("calls", 1, 2).rank(9)).unwrap());
@@ -104,7 +104,8 @@ fn the_only_label_is_that_of_all_edges() {
     assert_eq!(message, r#"no label like: the labels are "", "unused", "knows", "likes""#);
 }
 
-/// A read of all labels says that no other label has an edge there: also none that was not defined yet.
+/// A read of all labels conflicts with a later edge at the same place, even if the label of that edge was not
+/// defined at the time of the read.
 #[test]
 fn a_read_of_all_labels_conflicts_with_an_edge_of_a_label_defined_later() {
     type Read = fn(&mut hedgerow::WriteTxn);
@@ -115,20 +116,21 @@ fn a_read_of_all_labels_conflicts_with_an_edge_of_a_label_defined_later() {
     ];
     for reverse in [true, false] {
         for (at, (read, dst)) in reads.into_iter().enumerate() {
-            // Of the edge that another commits: there, elsewhere, or nowhere.
+            // The source of the edge that another transaction commits: at the place of the read, elsewhere,
+            // or no edge.
             for (src, conflicts) in [(Some(1), true), (Some(70), false), (None, false)] {
                 let graph = crate::common::small().reverse(reverse).in_memory().unwrap();
                 put(&graph, "", 1, 2, 0);
                 put(&graph, "", 8, 9, 0);
                 let mut tx = graph.write().unwrap();
                 read(&mut tx);
-                // Definitions are no conflict, be they its own or those of others.
+                // A definition never conflicts, in the transaction itself or in another one.
                 tx.put_edge_with(EdgeKey::new("own", 200, 201), [("of", 1)]).unwrap();
                 match src {
                     Some(src) => put(&graph, "later", src, if conflicts { dst } else { 71 }, 0),
                     None => _ = graph.define_label("later", LabelOptions::new()).unwrap(),
                 }
-                // Who searches for incoming edges reads the whole graph.
+                // A search for incoming edges without reverse lists reads the whole graph.
                 let whole = !reverse && at == 1 && src.is_some();
                 match tx.commit() {
                     Err(Error::Commit(CommitError::Conflict { .. })) if conflicts || whole => {}

@@ -1,5 +1,5 @@
-//! Commits that memory has no room for wait for a checkpoint, and go on: a limit bounds what is in memory,
-//! and not what is written.
+//! A commit without room in memory waits for a checkpoint, and then goes on. A limit bounds the bytes in
+//! memory, not the bytes that commits write.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -14,21 +14,21 @@ use hedgerow_workload::rng::Rng;
 use crate::common::account;
 
 const LIMIT: u64 = LEAST_MEMORY_LIMIT;
-/// The number of neighboring vertices among which edges lie, before they lie among the next ones. So commits
-/// rarely need older edges again.
+/// The number of neighboring vertices of a window. All edges of a window are among these vertices; the next
+/// window has the next vertices. So commits rarely need older edges again.
 const WINDOW: u64 = 1 << 13;
 const EDGES_OF_WINDOW: u64 = 160_000;
-/// Edges of a batch.
+/// The number of edges of a batch.
 const BATCH: u64 = 2_000;
 
 fn limited() -> Options {
     Options::new().keys(KeyKind::Dense).directed(false).memory_limit(LIMIT).durability(Durability::Manual)
 }
 
-/// Looks at the account all the time until `work` has ended; returns the most bytes that it saw.
+/// Reads the account again and again until `work` has ended; returns the highest number of bytes.
 fn highest_while(graph: &Graph, work: impl FnOnce()) -> u64 {
     let (over, highest) = (AtomicBool::new(false), AtomicU64::new(0));
-    /// Says so in a panic too.
+    /// Sets the flag when it is dropped, also by a panic.
     struct Over<'a>(&'a AtomicBool);
     impl Drop for Over<'_> {
         fn drop(&mut self) {
@@ -49,7 +49,8 @@ fn highest_while(graph: &Graph, work: impl FnOnce()) -> u64 {
     highest.into_inner()
 }
 
-/// Inserts the edges of a window one by one; tells how many were new, and why it ended early if it did.
+/// Inserts the edges of a window one by one. Returns the number of new edges, and the error that ended the
+/// call early, if any.
 fn fill(graph: &Graph, window: u64, edges: u64) -> (u64, Option<Error>) {
     let (mut rng, base, mut new) = (Rng::new(window), window * WINDOW, 0);
     for _ in 0..edges {
@@ -61,7 +62,7 @@ fn fill(graph: &Graph, window: u64, edges: u64) -> (u64, Option<Error>) {
     (new, None)
 }
 
-/// As [`fill`], in batches, which take less of the log and of time.
+/// Does the same as [`fill`] with batches, which need less log and less time.
 fn fill_in_batches(graph: &Graph, window: u64) -> (u64, Option<Error>) {
     let (mut rng, base, mut new) = (Rng::new(window), window * WINDOW, 0);
     for _ in 0..EDGES_OF_WINDOW / BATCH {
@@ -74,7 +75,7 @@ fn fill_in_batches(graph: &Graph, window: u64) -> (u64, Option<Error>) {
     (new, None)
 }
 
-/// Twice what the limit holds, by several threads, in batches and one by one.
+/// Several threads write twice the bytes that the limit allows, in batches and one by one.
 #[test]
 fn more_is_written_than_the_limit_holds() {
     let disk = SimFs::new();
@@ -116,8 +117,8 @@ fn more_is_written_than_the_limit_holds() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// What a snapshot holds cannot leave memory, whatever a checkpoint writes: commits are refused, none of them
-/// waits for ever, and they go on when it has closed.
+/// The data that a snapshot pins cannot leave memory, even after a checkpoint. So the store refuses commits,
+/// no commit waits for ever, and commits go on after the snapshot is closed.
 #[test]
 fn a_commit_is_refused_where_a_snapshot_holds_what_fills_memory() {
     let disk = SimFs::new();
@@ -132,7 +133,7 @@ fn a_commit_is_refused_where_a_snapshot_holds_what_fills_memory() {
         }
         window += 1;
         assert!(window < 100, "snapshots of all that was written fit the limit");
-        // A snapshot reads what it saw: so it holds it.
+        // A snapshot pins the data that it reads.
         held.iter().for_each(|snapshot| _ = snapshot.degree(window * WINDOW, Direction::Out).unwrap());
     };
     let Error::Commit(CommitError::MemoryLimit(shortage)) = error else { panic!("{error}") };
@@ -145,8 +146,8 @@ fn a_commit_is_refused_where_a_snapshot_holds_what_fills_memory() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// A snapshot holds a few lists in all regions of the arena. The store gives the free memory of these regions
-/// back all the same.
+/// A snapshot pins a few lists in all regions of the arena. The store still releases the free memory of these
+/// regions.
 #[test]
 fn a_snapshot_that_holds_a_few_lists_refuses_no_commit() {
     let disk = SimFs::new();
@@ -160,7 +161,7 @@ fn a_snapshot_that_holds_a_few_lists_refuses_no_commit() {
         (0..12).map(|window| snapshot.degree(window * WINDOW, Direction::Out).unwrap()).collect()
     });
     let before = degrees(&held);
-    // They change, so what the snapshot sees of them stays.
+    // These lists change, so the snapshot keeps their older versions.
     let mut new =
         (0..12).filter(|window| graph.insert_edge(window * WINDOW, 1_u64 << 20).unwrap()).count() as u64;
     let highest = highest_while(&graph, || {
@@ -177,8 +178,8 @@ fn a_snapshot_that_holds_a_few_lists_refuses_no_commit() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Commits go on while memory has room, then say that the disk is full. Reads go on, and with new space so do
-/// commits.
+/// Commits go on while memory has room, then return that the disk is full. Reads go on. Commits go on again
+/// when the disk has space.
 #[test]
 fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     let disk = SimFs::new();
@@ -186,7 +187,7 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     let (mut edges, error) = fill_in_batches(&graph, 0);
     assert!(error.is_none());
     graph.checkpoint().unwrap();
-    // The log finds its space; a checkpoint finds none.
+    // The log gets its space; a checkpoint gets none.
     disk.plan_fault(Fault {
         class: FaultClass::Change,
         at: 0,
@@ -210,7 +211,7 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     assert!(matches!(error, Some(Error::Commit(CommitError::DiskFull))), "{error:?}");
     edges += new;
     let begun = Instant::now();
-    // What settles in the background may leave a little room.
+    // Background settling may free a little memory.
     for other in 0..100_u64 {
         match graph.insert_edge(1_u64 << 20, other) {
             Ok(new) => edges += u64::from(new),
@@ -219,7 +220,7 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
         }
     }
     assert!(begun.elapsed() < FOR_EVER, "refusals wait for nobody");
-    // What left memory is read back into what commits leave free.
+    // Reads load evicted data again, into the memory that commits leave free.
     let snapshot = graph.snapshot().unwrap();
     let degrees =
         (0..2 * WINDOW).step_by(7).map(|v| snapshot.degree(v, Direction::Out).unwrap().unwrap_or(0));
@@ -228,7 +229,8 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     let stats = graph.stats().unwrap();
     assert!(graph.checkpoint_error().is_some() && stats.failed_checkpoints > 0, "{stats:?}");
     disk.clear_faults();
-    // A checkpoint may be failing just now, and for a moment after it no commit asks for another.
+    // A checkpoint may be failing at this moment, and for a short time after it no commit requests another
+    // one.
     let (begun, mut other) = (Instant::now(), 200);
     while graph.checkpoint_error().is_some() {
         match graph.insert_edge(1_u64 << 20, other) {
@@ -241,7 +243,7 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     }
     assert!(graph.insert_edge(1_u64 << 20, other).unwrap());
     let (new, error) = fill_in_batches(&graph, 50);
-    // The snapshot is open still: what it holds keeps little of the memory that its regions have.
+    // The snapshot is still open. It keeps only a little of the memory of its regions.
     assert!(error.is_none() && graph.checkpoint_error().is_none(), "{error:?}");
     drop(snapshot);
     graph.close().unwrap();
@@ -250,7 +252,7 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Closing lets commits go that wait for a checkpoint.
+/// `close` ends the wait of commits that wait for a checkpoint.
 #[test]
 fn a_store_is_closed_while_commits_wait_for_memory() {
     for round in 0..3 {
@@ -275,7 +277,8 @@ fn a_store_is_closed_while_commits_wait_for_memory() {
     }
 }
 
-/// One list that grows by single edges is copied by its merges: room is made for each before it is drawn.
+/// Single edges grow one list, and each merge copies the list. The store makes room for each merge before it
+/// draws the merge.
 #[test]
 fn merges_of_a_hub_stay_within_the_limit() {
     let graph = limited().in_memory().unwrap();
@@ -291,7 +294,8 @@ fn merges_of_a_hub_stay_within_the_limit() {
     assert_eq!(graph.snapshot().unwrap().degree(0_u64, Direction::Out).unwrap(), Some(inserted as usize));
 }
 
-/// Vertices far apart, each with a page of tables of its own, which no number of operations tells.
+/// The vertices are far apart. Each of them needs its own page of tables, which the number of operations does
+/// not show.
 #[test]
 fn a_batch_over_many_pages_is_refused_before_it_makes_them() {
     let graph = limited().in_memory().unwrap();

@@ -1,4 +1,4 @@
-//! What a caller can do wrong: a typed error each, and nothing partial left behind.
+//! Mistakes of a caller: each returns a typed error and leaves no partial change.
 
 use hedgerow::{
     ArgumentError, CommitError, Direction, Error, Graph, KeyKind, OpenError, Options, StateError,

@@ -164,7 +164,7 @@ fn a_durable_store_comes_back() {
     }
 }
 
-/// A program may import all names: those of the standard library go on to mean what they mean.
+/// A program may import all names: the names of the standard library keep their meaning.
 #[test]
 fn all_names_can_be_imported_beside_those_of_the_standard_library() {
     mod program {

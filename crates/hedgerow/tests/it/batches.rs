@@ -1,5 +1,5 @@
-//! Reads of many edges, and of what is within some hops, in one call: against reads of one edge and of one
-//! list each.
+//! Reads of many edges, and of all vertices within some hops, in one call. The tests compare them with reads
+//! of single edges and single lists.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 use crate::columns::for_all_graphs;
 use crate::common;
 
-/// The vertices within `hops` of `sources`, by lists read one by one: with their distances, in the order of
-/// the call.
+/// Returns the vertices within `hops` of `sources` with their distances, in the order of the call. It reads
+/// the lists one by one.
 fn within(
     snapshot: &Snapshot,
     selection: &EdgeSelection<'_>,
@@ -67,7 +67,7 @@ fn many_edges_are_there_where_each_is() {
         edges.extend(model.items().map(|(item, _)| (&item.src, &item.dst)));
         let some = || vertices.iter().copied().step_by(vertices.len() / 12 + 1).chain([&unknown]);
         edges.extend(some().flat_map(|src| some().map(move |dst| (src, dst))));
-        // One, so that few are asked for; all, so that the view is read.
+        // First one edge, for a call with few edges; then all edges, for a call that reads the view.
         for edges in [&edges[..1], &edges[..]] {
             for label in snapshot.schema().labels() {
                 let found = snapshot.contains_edges_of(label, edges).unwrap();
@@ -105,11 +105,11 @@ fn a_neighborhood_has_what_lists_lead_to() {
     });
 }
 
-/// So many that few of them are read from chains of versions.
+/// A number of vertices so large that the reads take only a few of them from chains of versions.
 const VERTICES: u64 = 64 * 700;
 
 fn random_edges(rng: &mut SplitMix64, count: usize) -> Vec<(u64, u64)> {
-    // The smaller ones have the longer lists.
+    // Vertices with smaller numbers get longer lists.
     let mut end = || rng.below(VERTICES) * rng.below(VERTICES) / VERTICES;
     (0..count).map(|_| (end(), end())).collect()
 }
@@ -153,7 +153,7 @@ fn beside_writers(snapshot: &Snapshot, first: &[(u64, u64)], rng: &mut SplitMix6
     assert!(each.eq(found), "round {round}");
     let sources = [VertexKey::U64(rng.below(40)), VertexKey::U64(rng.below(VERTICES))];
     let selection = EdgeSelection::of("");
-    // The second one reads the view.
+    // A read with two hops uses the view.
     for hops in [1, 2] {
         k_hop_agrees(snapshot, &selection, &sources, hops);
         k_hop_agrees(snapshot, &EdgeSelection::all().direction(EdgeDirection::Both), &sources, hops);
@@ -188,8 +188,8 @@ fn a_neighborhood_says_what_is_wrong_with_sources_and_ends_when_told() {
     assert_eq!(found.distances, [0, 1, 2]);
 }
 
-/// Within a limit, that a view of one label fits says nothing of another: reads of a few keys go on as they
-/// did.
+/// Under a memory limit, a view of one label that fits must not change the reads of another label: reads of a
+/// few keys of that label still succeed.
 #[test]
 fn a_view_of_a_small_label_leaves_reads_of_a_large_one_as_they_are() {
     const VERTICES: u64 = 60_000;

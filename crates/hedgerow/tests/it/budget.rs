@@ -1,4 +1,5 @@
-//! Memory that reads and commits take within the limit: it is charged, and commits leave the slack to reads.
+//! The memory that reads and commits take within the limit: the store charges it, and commits leave the slack
+//! to reads.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +7,7 @@ use hedgerow::{CommitError, Direction, Durability, Error, KeyKind, LEAST_MEMORY_
 use hedgerow_core::SubgraphId;
 use hedgerow_testkit::SimFs;
 
-/// The vertices of a path, which has a chain for each 64 of them.
+/// The number of vertices of a path, which has one chain for each 64 vertices.
 const VERTICES: u64 = 1 << 15;
 
 fn options() -> Options {
@@ -36,7 +37,7 @@ pub(crate) fn a_scan_charges_the_lists_that_it_lends() {
     assert_eq!(graph.memory_bytes(), before);
 }
 
-/// No thread writes checkpoints, so that changes fill the limit.
+/// No thread writes checkpoints, so changes fill the limit.
 pub(crate) fn small_reads_continue_while_commits_have_no_room() {
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(SimFs::new().handle()).unwrap();
     graph.insert_edges(&path(0)).unwrap();

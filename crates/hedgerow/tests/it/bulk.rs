@@ -1,12 +1,12 @@
-//! Transactions of many blind operations agree with the model, and with the same operations done one by one:
-//! content, counts, what the log replays to.
+//! Transactions of many blind operations agree with the model, and with the same operations one by one: in
+//! content, in counts, and after replay of the log.
 
 use hedgerow::{Direction, Durability, EdgeKey, Error, Graph, KeyKind, Value};
 use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, ModelOp, RichOp, SimFs, explored};
 
 use crate::common;
 
-/// Adds the operations to a transaction as blind ones, runs of a kind at once.
+/// Adds the operations to a transaction as blind operations, with one call for each operation.
 fn add(tx: &mut hedgerow::WriteTxn, weighted: bool, ops: &[ModelOp]) -> hedgerow::Result<()> {
     for op in ops {
         match op {
@@ -34,8 +34,8 @@ fn add(tx: &mut hedgerow::WriteTxn, weighted: bool, ops: &[ModelOp]) -> hedgerow
     Ok(())
 }
 
-/// Operations on edges of the default label, or with `all` of the other labels without ranks and on vertices
-/// too; blind insertions have weight 1.
+/// Returns operations on edges of the default label. With `all`, also operations on edges of the other labels
+/// without ranks, and on vertices. Blind insertions have weight 1.
 fn operations(generator: &mut Generator, model: &Model, count: usize, all: bool) -> Vec<ModelOp> {
     let mut ops = Vec::new();
     while ops.len() < count {
@@ -151,7 +151,7 @@ fn a_refused_edge_adds_none_of_its_batch() {
     tx.put_edges([(1u64, 2u64)]).unwrap();
     assert!(tx.put_edges([(3, 4), (5, u64::MAX)]).is_err());
     assert!(tx.put_weighted_edges([(3u64, 4u64, 1.0)]).is_err());
-    // Told from what is coming, before room is made for it.
+    // The call refuses the edges from their announced number, before it makes room for them.
     let endless = std::iter::repeat_n((3u64, 4u64), usize::MAX);
     assert!(matches!(
         tx.insert_edges(endless),
@@ -174,7 +174,7 @@ fn batches_on_hubs_are_seen_whole_or_not_at_all_beside_single_operations() {
     const SINGLE: u64 = 1 << 20;
     let graph = crate::common::small().directed(false).keys(KeyKind::U64).in_memory().unwrap();
     let edges = |round: u64| -> Vec<(u64, u64)> {
-        // Twice, and both ways round: duplicates count once.
+        // Each edge comes twice, once in each direction: duplicates count once.
         let of = |i: u64| {
             let (hub, other) = (i % HUBS, HUBS + round * BATCH + i / HUBS / 2);
             if (i / HUBS).is_multiple_of(2) { (hub, other) } else { (other, hub) }
@@ -224,8 +224,8 @@ fn batches_on_hubs_are_seen_whole_or_not_at_all_beside_single_operations() {
     common::sound(&graph).unwrap();
 }
 
-/// A key that names another vertex by the time that the latches are held sends a large transaction back to
-/// the look-up.
+/// If a key names another vertex by the time that a large transaction holds the latches, the transaction
+/// looks up its keys again.
 #[test]
 fn keys_that_move_under_a_large_transaction_are_looked_up_again() {
     const KEYS: u64 = 6;
@@ -266,8 +266,8 @@ fn keys_that_move_under_a_large_transaction_are_looked_up_again() {
     common::sound(&graph).unwrap();
 }
 
-/// Values stand for the properties in their order; nulls and values that a row lacks are none; what is
-/// refused adds nothing.
+/// Values belong to the properties in order. A null, or a value that a row lacks, sets no property. A refused
+/// call adds nothing.
 #[test]
 fn edges_come_with_values_in_the_order_of_the_properties() {
     let graph = common::small().weighted(true).in_memory().unwrap();
@@ -304,7 +304,8 @@ fn edges_come_with_values_in_the_order_of_the_properties() {
     assert_eq!(snapshot.edge_count().unwrap(), 3);
 }
 
-/// One edge with properties in a transaction of its own: decided at commit, whether it was new is told.
+/// A single edge with properties in its own transaction: the commit decides whether the edge is new, and the
+/// call returns the decision.
 #[test]
 fn one_edge_is_put_and_inserted_with_properties() {
     let graph = common::small().in_memory().unwrap();

@@ -1,4 +1,4 @@
-//! What two snapshots see differently leads from the edges of the one to those of the other.
+//! The changes between two snapshots lead from the edges of the earlier one to the edges of the later one.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const VERTICES: u64 = 400;
 
 type Edges = BTreeMap<(VertexId, VertexId), f64>;
 
-/// All entries of outgoing lists, and the vertices.
+/// Returns the vertices and all entries of outgoing lists.
 fn state(snapshot: &Snapshot, label: &str) -> (Vec<VertexId>, Edges) {
     let view = snapshot.view_of(label).unwrap();
     let mut edges = Edges::new();
@@ -58,8 +58,8 @@ fn write(graph: &Graph, rng: &mut Rng, operations: u64, label: &str) {
     tx.commit().unwrap();
 }
 
-/// Snapshots that are held while others come and go, small and large commits, settling, vertices that go and
-/// come back.
+/// The test keeps some snapshots open while it opens and closes more. It mixes small and large commits,
+/// settling, and vertices that are removed and inserted again.
 #[test]
 fn changes_lead_from_each_held_snapshot_to_the_next_ones() {
     for seed in 0..6 {
@@ -98,7 +98,7 @@ fn changes_lead_from_each_held_snapshot_to_the_next_ones() {
     }
 }
 
-/// Of a store that was opened from files, what was not touched is not read.
+/// In a store that was opened from files, the call does not read data that did not change.
 #[test]
 fn changes_of_a_store_that_was_opened_need_what_changed_alone() {
     let dir = tempfile::tempdir().unwrap();
@@ -133,8 +133,8 @@ fn snapshots_that_do_not_fit_each_other_are_refused() {
     assert!(after.changes_since(&after).unwrap().is_empty());
 }
 
-/// Of a snapshot whose state is in a page version, and of chains that are out of memory, lists are compared
-/// as both read them.
+/// The state of the earlier snapshot is in a page version, and chains are not in memory. The call compares
+/// the lists as both snapshots read them.
 #[test]
 fn changes_since_a_snapshot_that_left_memory_are_told_from_files() {
     let disk = hedgerow_testkit::SimFs::new();

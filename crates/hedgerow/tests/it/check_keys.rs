@@ -1,5 +1,5 @@
-//! A check of a store whose keys memory does not keep reads each block of the key indexes a few times, and
-//! names the keys that name another vertex.
+//! A check of a store whose keys are not in memory reads each block of the key indexes a few times. It
+//! reports the keys that name another vertex.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,9 +16,11 @@ use hedgerow_tier::{
 use crate::opening_keys::{HARDLY_ANY, Names, PAGE, keeping, store_of};
 
 const PAGES: u64 = 4;
-/// The page on which keys are made to lie: not the first, which memory knows.
+/// The page on which the test writes wrong keys. It is not the first page, because memory has the keys of
+/// that page.
 const LYING: u32 = 2;
-/// The vertex of a subgraph whose key another one gets, and that other one.
+/// The position in its subgraph of the vertex whose key is given twice, and of the vertex that gets this key
+/// too.
 const AT: usize = 3;
 
 fn open(names: Names, disk: &SimFs) -> (Graph, Arc<hedgerow::io::IoCounters>) {
@@ -27,7 +29,7 @@ fn open(names: Names, disk: &SimFs) -> (Graph, Arc<hedgerow::io::IoCounters>) {
     (keeping(names, HARDLY_ANY).open_on(Arc::new(fs)).unwrap(), counters)
 }
 
-/// Writes two segments of a few vertices each; how many.
+/// Writes two segments of a few vertices each; returns the number of vertices.
 fn add_segments(names: Names, disk: &SimFs) -> u64 {
     let (mut added, mut segments) = (0, 0);
     for more in [60, 9] {
@@ -54,7 +56,7 @@ fn a_check_reads_blocks_of_keys_and_not_one_for_each_vertex() {
         assert!(report.is_ok() && report.vertices == vertices, "{report:?}");
         let reads = counters.reads.load(Relaxed) - before;
         assert!(reads < vertices / 8, "{names:?}: {reads} reads");
-        // What commits change meanwhile, memory knows.
+        // Memory has the keys that commits change in the meantime.
         assert!(graph.transact(0, |tx| tx.remove_vertex(&names.key(PAGE * 3))).unwrap().0);
         assert!(graph.transact(0, |tx| tx.insert_vertex(&names.key(PAGE * 9))).unwrap().0);
         let report = graph.check_by_page().unwrap();
@@ -70,8 +72,8 @@ fn key_of(image: &SubgraphImage) -> VertexKey {
     }
 }
 
-/// Writes a newer segment, in which a vertex of one subgraph has the key of a vertex of another one. Returns
-/// the other one, and the key.
+/// Writes a newer segment, in which a vertex of one subgraph has the key of a vertex of another subgraph.
+/// Returns the rightful vertex of the key, and the key.
 fn give_a_key_twice(disk: &SimFs) -> (u32, VertexKey) {
     let fs: Arc<dyn Vfs> = disk.handle();
     let mut next = Manifest::look(&fs).unwrap().unwrap().manifest;

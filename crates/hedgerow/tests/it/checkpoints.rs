@@ -1,4 +1,4 @@
-//! Checkpoints that write what changed, their merges, and the bound of the log.
+//! Checkpoints that write only changed data, their merges, and the bound of the log.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use hedgerow_testkit::{FOR_EVER, Generator, Model, ModelConfig, ModelOp, SimFs, 
 
 use crate::common;
 
-/// A dense graph of `vertices` vertices in a ring.
+/// Makes a dense graph of `vertices` vertices in a ring.
 fn ring(disk: &SimFs, vertices: u64) -> Graph {
     let options = crate::common::small().directed(false).keys(KeyKind::Dense).background_settling(false);
     let graph = options.open_on(disk.handle()).unwrap();
@@ -40,8 +40,7 @@ fn a_checkpoint_costs_what_changed() {
     common::sound(&graph).unwrap();
 }
 
-/// The number of segments, and the bytes of all and of what is valid in them, stay within what the design
-/// page says.
+/// The number of segments, their bytes, and their valid bytes stay within the bounds of the design page.
 #[test]
 fn many_checkpoints_leave_few_segments_and_little_waste() {
     let disk = SimFs::new();
@@ -72,7 +71,7 @@ fn what_is_removed_does_not_come_back() {
         graph.insert_edge(v, (v + 1) % 640).unwrap();
     }
     graph.checkpoint().unwrap();
-    // One whole subgraph: ids are given out in order.
+    // The vertices of exactly one subgraph: the store assigns ids in order.
     let mut tx = graph.write().unwrap();
     for v in 64..128u64 {
         assert!(tx.remove_vertex(v).unwrap());
@@ -92,8 +91,8 @@ fn what_is_removed_does_not_come_back() {
     common::sound(&graph).unwrap();
 }
 
-/// The second run says that a subgraph has no edge of a label any more, by the only image on its page. After
-/// the store was reopened a third checkpoint takes the second run in, while the first one, which shows the
+/// The second run shows that a subgraph has no edge of a label any more; the page has only this image. The
+/// store is reopened. Then a third checkpoint merges the second run, while the first run, which shows the
 /// edge, stays.
 #[test]
 fn the_last_edge_of_a_label_does_not_come_back_when_runs_are_merged() {
@@ -174,8 +173,8 @@ fn stores_of_several_segments_agree_with_the_model() {
 const LIMIT: u64 = 64 << 10;
 const SEGMENT: u64 = 16 << 10;
 
-/// Writers as fast as they can: the log on the disk stays within its bound all the time, without anybody
-/// calling for a checkpoint, and nothing is lost.
+/// Writers run as fast as they can, and no program calls for a checkpoint. The log on the disk stays within
+/// its bound all the time, and no edge is lost.
 #[test]
 fn the_log_stays_bounded_under_writers() {
     const WRITERS: u64 = 3;
@@ -222,7 +221,7 @@ fn the_log_stays_bounded_under_writers() {
     assert_eq!(stats.failed_checkpoints, 0, "{:?}", graph.checkpoint_error());
     explored("checkpoints in the background", stats.background_checkpoints, 3);
     explored("bytes of the log at most", most, LIMIT / 2);
-    // One record of each writer may have passed the gate.
+    // One record of each writer may pass the gate.
     assert!(most <= 2 * LIMIT + SEGMENT + WRITERS * 1024, "{most} bytes of log");
     let edges = graph.snapshot().unwrap().edge_count().unwrap();
     assert_eq!(edges, WRITERS * 1_000 * 20);
@@ -232,8 +231,8 @@ fn the_log_stays_bounded_under_writers() {
     common::sound(&graph).unwrap();
 }
 
-/// A checkpoint that finds no space leaves the store usable and says why; when there is space a later one
-/// succeeds.
+/// A checkpoint that finds no space leaves the store usable and reports the reason. When the disk has space,
+/// a later checkpoint succeeds.
 #[test]
 fn a_failure_in_the_background_is_told_and_made_good() {
     let disk = SimFs::new();
@@ -244,7 +243,7 @@ fn a_failure_in_the_background_is_told_and_made_good() {
         graph.insert_edges(&edges).unwrap();
     };
     (0..24).for_each(|i| write(i * 100));
-    // Room for the log, but not for a segment beside it.
+    // The disk has room for the log, but not for a segment in addition.
     disk.plan_fault(Fault {
         class: FaultClass::Change,
         at: 0,
@@ -252,7 +251,8 @@ fn a_failure_in_the_background_is_told_and_made_good() {
         repeat: Repeat::Forever,
         errno: errno::ENOSPC,
     });
-    // A log that grows asks for checkpoints. In the rest after a commit their thread gets a processor.
+    // A growing log requests checkpoints. The pause after each commit gives the checkpoint thread a
+    // processor.
     let (begun, mut next) = (Instant::now(), 24);
     let mut write_on = |what: &str| {
         assert!(begun.elapsed() < FOR_EVER, "{what}");

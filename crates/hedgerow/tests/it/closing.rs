@@ -1,4 +1,4 @@
-//! The checkpoint that closing a store writes if it costs less than the replay that it saves.
+//! The checkpoint at a close: `close` writes it if it costs less than the replay that it saves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,8 @@ use hedgerow_testkit::{Damage, SimFs};
 
 use crate::common;
 
-/// A number of edges whose replay takes longer than their checkpoint, and one whose replay does not.
+/// A number of edges whose replay takes longer than their checkpoint, and a number whose replay takes less
+/// time.
 const MANY: u64 = 200_000;
 const FEW: u64 = 1_000;
 
@@ -71,7 +72,7 @@ fn a_log_that_is_replayed_sooner_than_a_checkpoint_is_written_stays() {
     holds(&disk, FEW);
 }
 
-/// Other endings leave a log of many edges to the next opening, without a checkpoint.
+/// The other ways to end leave a log of many edges to the next opening, without a checkpoint.
 #[test]
 fn only_a_call_of_close_writes_a_checkpoint_and_only_where_the_options_want_some() {
     let disk = SimFs::new();
@@ -106,8 +107,8 @@ fn a_poisoned_store_is_closed_without_a_checkpoint() {
     drop(options().open_on(disk.handle()).unwrap());
 }
 
-/// If the disk has no room for the checkpoint, the log is sealed all the same, and the directory can be
-/// opened again at once.
+/// If the disk has no room for the checkpoint, `close` still seals the log, and a program can open the
+/// directory again at once.
 #[test]
 fn a_full_disk_leaves_the_log_to_the_next_opening() {
     let disk = SimFs::new();
@@ -127,7 +128,7 @@ fn a_full_disk_leaves_the_log_to_the_next_opening() {
     holds(&disk, MANY);
 }
 
-/// The caller cancels the checkpoint, before it begins or once its file exists. Closing removes the
+/// The caller cancels the checkpoint: before it begins, or once its file exists. `close` removes the
 /// unfinished file.
 #[test]
 fn a_checkpoint_that_is_not_wanted_any_more_ends_without_effect() {
@@ -155,7 +156,7 @@ fn a_checkpoint_that_is_not_wanted_any_more_ends_without_effect() {
     }
 }
 
-/// The buffers of the checkpoint fit the memory limit, whatever was loaded.
+/// The buffers of the checkpoint fit the memory limit, however much is loaded.
 #[test]
 fn closing_stays_within_the_memory_limit() {
     let disk = SimFs::new();

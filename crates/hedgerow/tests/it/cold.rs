@@ -1,5 +1,5 @@
-//! Point reads of what is not in memory say what a resident store says, and read no more of files than it
-//! takes.
+//! Point reads of data outside memory return the same as a resident store. They read no more from the files
+//! than necessary.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -14,7 +14,7 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::common;
 
-/// The vertices of a page, and of a subgraph.
+/// The number of vertices of a page, and of a subgraph.
 const PAGE: u64 = 4096;
 const CHAIN: u64 = 64;
 
@@ -23,7 +23,8 @@ pub(crate) fn options(directed: bool) -> Options {
     options.background_settling(false)
 }
 
-/// The same graph with everything in memory, and with a limit, most of it in files.
+/// The same graph twice: one store with all data in memory, and one store with a memory limit and most data
+/// in files.
 pub(crate) struct Pair {
     options: Options,
     disk: SimFs,
@@ -33,7 +34,7 @@ pub(crate) struct Pair {
     pub(crate) rng: SplitMix64,
 }
 
-/// What the read number `which` says of the vertex `v` and an edge to `w`.
+/// Returns the result of read number `which` for the vertex `v` and an edge to `w`.
 pub(crate) fn read(snapshot: &Snapshot, which: u64, v: u64, w: u64) -> String {
     let (out, incoming, id) = (Direction::Out, Direction::In, VertexId(v as u32));
     let calls = EdgeKey::new("calls", v, w).rank(w % 3);
@@ -100,7 +101,7 @@ impl Pair {
         pair
     }
 
-    /// A vertex on one of three pages, often the hub.
+    /// Returns a vertex on one of three pages, often the hub.
     pub(crate) fn vertex(&mut self) -> u64 {
         match self.rng.below(6) {
             0 => 70,
@@ -108,7 +109,7 @@ impl Pair {
         }
     }
 
-    /// A vertex with tens of thousands of neighbors, some of them with ranks and properties.
+    /// Makes a vertex with tens of thousands of neighbors, some of them with ranks and properties.
     pub(crate) fn make_hub(&mut self) {
         let (weighted, edges) = (self.weighted, (0..24_000).map(|v| (70, v / 2 * 3, v as f64)));
         for graph in [&self.resident, &self.cold] {
@@ -146,7 +147,7 @@ impl Pair {
         }
     }
 
-    /// Has all of the one graph in files, most of the time.
+    /// Moves all of the cold graph to files, most of the time.
     fn cool(&mut self) {
         match self.rng.below(5) {
             0 => {}
@@ -175,8 +176,8 @@ impl Pair {
         for _ in 0..rounds {
             self.write();
             self.cool();
-            // Few reads, so that most are the first of their chain, then writes to some that are not in
-            // memory.
+            // First a few reads, so that most of them are the first read of their chain. Then writes to some
+            // chains that are not in memory.
             self.compare(20);
             self.write();
             self.compare(60);
@@ -193,7 +194,8 @@ pub(crate) fn cold_reads_say_what_a_resident_store_says() {
     }
 }
 
-/// A graph over so many pages with `rounds` edges from each vertex, in one segment, closed.
+/// Makes a store with this number of pages, with `rounds` edges from each vertex, in one segment, and closes
+/// it.
 fn store_of(pages: u64, rounds: u64) -> SimFs {
     let disk = SimFs::new();
     let graph = options(true).open_on(disk.handle()).unwrap();
@@ -210,7 +212,7 @@ fn neighbor(v: u64, round: u64, pages: u64) -> u64 {
     (v * 7919 + (round + 1) * 104_729) % (pages * PAGE)
 }
 
-/// Opens a store with a limit; also what it reads.
+/// Opens a store with a limit; also returns the counters of its reads.
 pub(crate) fn counted(disk: &SimFs, options: Options) -> (Graph, Arc<IoCounters>) {
     let fs = CountingFs::new(disk.handle());
     let counters = fs.counters();
@@ -223,7 +225,7 @@ pub(crate) fn reads_of<R>(counters: &IoCounters, f: impl FnOnce() -> R) -> (u64,
     (counters.reads.load(Relaxed) - before, found)
 }
 
-/// One read of one chain, of a kind that depends on the vertex.
+/// Reads one chain once; the kind of read depends on the vertex.
 fn point_read(snapshot: &Snapshot, v: u64, pages: u64) {
     match v / CHAIN % 5 {
         0 => assert!(snapshot.contains_edge(v, neighbor(v, 0, pages)).unwrap()),
@@ -234,8 +236,8 @@ fn point_read(snapshot: &Snapshot, v: u64, pages: u64) {
     }
 }
 
-/// One read a chain, in whatever segments its page is; before the first on a page a directory of each of
-/// these.
+/// Each chain takes one read, in any of the segments that have its page. Before the first read on a page, the
+/// store reads one directory of each of these segments.
 pub(crate) fn reads_of_what_is_not_in_memory_are_counted() {
     const PAGES: u64 = 6;
     let disk = store_of(PAGES, 3);
@@ -245,8 +247,8 @@ pub(crate) fn reads_of_what_is_not_in_memory_are_counted() {
         let mut blocks = 0;
         for page in 0..PAGES {
             let chains = || (page * PAGE..(page + 1) * PAGE).step_by(CHAIN as usize);
-            // Of chains whose vertices are not looked up again below: who is looked up twice has its page
-            // loaded.
+            // Only chains whose vertices the loop below does not look up again: a second look-up would load
+            // the page.
             let (reads, ()) = reads_of(&counters, || {
                 let first = chains().filter(|v| matches!(v / CHAIN % 5, 0 | 1 | 3));
                 first.for_each(|v| assert!(snapshot.contains_vertex(v).unwrap()));
@@ -258,12 +260,12 @@ pub(crate) fn reads_of_what_is_not_in_memory_are_counted() {
                 blocks += reads;
             }
         }
-        // Few records are in the block of one that was read before.
+        // Few of the records are in a block that was read before.
         assert!(blocks > PAGES * 10, "{blocks} blocks");
         common::account::check(&graph).unwrap();
     };
     touch_pages(1);
-    // Some changes in newer segments, on all pages.
+    // A few changes in newer segments, on all pages.
     let graph = options(true).open_on(disk.handle()).unwrap();
     for round in 0..3 {
         for v in (0..PAGES * PAGE).step_by(700) {
@@ -283,7 +285,8 @@ pub(crate) fn reads_of_what_is_not_in_memory_are_counted() {
     touch_pages(1);
 }
 
-/// The list of a hub takes a read for each piece, and one for its head; one edge takes a search.
+/// A read of the list of a hub takes one read for each piece, and one for the head. A read of one edge takes
+/// a search.
 pub(crate) fn reads_of_a_hub_are_counted() {
     const DEGREE: u64 = 100_000;
     let disk = SimFs::new();
@@ -303,14 +306,14 @@ pub(crate) fn reads_of_a_hub_are_counted() {
     }
 }
 
-/// What is read first of a store that was opened, and in how many reads.
+/// Makes the first read of a newly opened store; returns the number of file reads and the result.
 fn on_opening<R>(disk: &SimFs, f: impl FnOnce(&Snapshot) -> R) -> (u64, R) {
     let (graph, counters) = counted(disk, options(true));
     let snapshot = graph.snapshot().unwrap();
     reads_of(&counters, || f(&snapshot))
 }
 
-/// Who reads a chain again has it in memory; what is read once stays where it is.
+/// The store loads a chain that is read again, and leaves a chain that is read once in the files.
 pub(crate) fn a_chain_that_is_read_again_comes_into_memory() {
     let disk = store_of(4, 3);
     let (graph, counters) = counted(&disk, options(true));
@@ -324,7 +327,7 @@ pub(crate) fn a_chain_that_is_read_again_comes_into_memory() {
     assert!(tables() > before, "one was");
     let all_of_page = || reads_of(&counters, || (0..PAGE).for_each(|v| point_read(&snapshot, v, 4))).0;
     assert_eq!(all_of_page(), 0);
-    // Taken out of memory, the chains of the page come back one by one.
+    // After eviction, the chains of the page come back one by one.
     assert!(graph.evict().unwrap() > 0);
     let blocks = || graph.stats().unwrap().arena_block_bytes;
     let (before, first) = (blocks(), |chain: u64| chain * CHAIN);
@@ -336,13 +339,14 @@ pub(crate) fn a_chain_that_is_read_again_comes_into_memory() {
     common::account::check(&graph).unwrap();
 }
 
-/// Damage in a block is an error of each read of it, and of no other. Nothing of it is kept.
+/// A damaged block is an error of each read of this block, and of no other read. The store keeps nothing of
+/// the block.
 pub(crate) fn a_damaged_block_is_an_error_of_each_read_of_it() {
     let disk = store_of(2, 1);
     let sound = disk.files();
     let segment = sound.keys().find(|name| name.ends_with(".csr")).unwrap().clone();
     for place in 1..6 {
-        // In the blocks, which come before directories.
+        // The place is in the blocks, which precede the directories.
         let at = sound[&segment].len() as u64 * place / 9;
         let (graph, _) = counted(&disk, options(true));
         let snapshot = graph.snapshot().unwrap();

@@ -1,4 +1,4 @@
-//! Reads of many vertices at once, as columns, against the model and against the reads of one vertex.
+//! Reads of many vertices at once, as columns, compared with the model and with reads of single vertices.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, explored};
 
 use crate::common;
 
-/// Graphs of `make test`.
+/// The number of graphs in `make test`.
 const GRAPHS: u64 = 96;
 const TRANSACTIONS: u64 = 24;
 
-/// A graph after random transactions, and its states at some snapshots, the last one too.
+/// Returns a graph after random transactions, and its states at some snapshots, including the last one.
 fn states(seed: u64) -> (Graph, Vec<(Snapshot, Model)>) {
     let plain = ModelConfig::all().nth((seed % 12) as usize).expect("twelve kinds");
     let config = if seed / 12 % 2 == 1 { plain.with_labels() } else { plain };
@@ -102,7 +102,7 @@ fn keys_of_many_vertices_are_read_in_parts() {
     }
 }
 
-/// The lists of a copy by key: neighbors and weights.
+/// Returns the lists of a copy by key: neighbors and weights.
 fn lists(csr: &Csr) -> Vec<(VertexKey, Vec<(VertexKey, f64)>)> {
     let keys = csr.keys.to_vec();
     assert_eq!((csr.offsets.len(), csr.vertices.len()), (keys.len() + 1, keys.len()));
@@ -192,7 +192,8 @@ fn lists_and_degrees_of_many_are_those_of_one_vertex_each() {
     for_all_graphs(|snapshot, model| {
         let vertices: Vec<VertexKey> = model.vertices().cloned().collect();
         let schema = snapshot.schema();
-        // All, so that the view is read, and one, so that it is not; the second time backwards, each twice.
+        // All vertices, so that the call reads the view; then all backwards, each twice; then a single
+        // vertex, so that the call does not read the view.
         let backwards: Vec<_> = vertices.iter().rev().flat_map(|key| [key, key]).collect();
         for keys in [vertices.iter().collect(), backwards, vertices.iter().take(1).collect()] {
             for direction in [Direction::Out, Direction::In] {

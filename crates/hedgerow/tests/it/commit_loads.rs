@@ -1,6 +1,6 @@
-//! A commit to many subgraphs has all of them in memory at once, in a memory that has room for little more;
-//! and two that do so at the same moment. One that finds what it needs gone each time that it has read it is
-//! refused.
+//! A commit to many subgraphs needs all of them in memory at once, and memory has room for little more. Two
+//! such commits also run at the same moment. A commit succeeds even if its list changes and is evicted at
+//! each read.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,14 +12,15 @@ use hedgerow_testkit::SimFs;
 
 use crate::common::gated::with_calling_reads;
 
-/// Vertices of a subgraph, and subgraphs, of 7 kB each.
+/// The number of vertices of a subgraph, and the number of subgraphs, of 7 kB each.
 pub(crate) const SUBGRAPH: u64 = 64;
 pub(crate) const SUBGRAPHS: u64 = 3_000;
 pub(crate) const EDGES: u64 = 9;
-/// Each commit changes so many subgraphs, which take half of the limit with what they are merged into.
+/// A commit changes one subgraph in each group of this size. All changed subgraphs, with the results of their
+/// merges, take half of the limit.
 const STEP: u64 = 6;
-/// No commit reads more bytes of files than this, with those of the checkpoints that it waits for: it does
-/// not read what it has read again and again.
+/// The most bytes that one commit may read from files, including the checkpoints that it waits for. A commit
+/// that reads the same data again and again exceeds this number.
 const MOST_READ: u64 = 60 << 20;
 
 pub(crate) fn options() -> Options {
@@ -31,7 +32,7 @@ pub(crate) fn destination(source: u64, round: u64) -> u64 {
     (source * 31 + round * 104_729) % (SUBGRAPHS * SUBGRAPH)
 }
 
-/// A copy of the store, which is made once.
+/// Returns a copy of the store; only the first call builds it.
 pub(crate) fn store() -> SimFs {
     static FILES: OnceLock<BTreeMap<String, Vec<u8>>> = OnceLock::new();
     SimFs::from_files(FILES.get_or_init(|| {
@@ -47,7 +48,7 @@ pub(crate) fn store() -> SimFs {
     }))
 }
 
-/// Removes an edge of one of so many subgraphs each; how many there were.
+/// Removes one edge from every `step`-th subgraph; returns the number of removed edges.
 fn remove(graph: &Graph, step: u64, round: u64) -> hedgerow::Result<u64> {
     let subgraphs = (round % step..SUBGRAPHS).step_by(step as usize);
     graph
@@ -64,7 +65,7 @@ pub(crate) fn a_commit_to_many_subgraphs_has_room_for_all_of_them_made_at_once()
     let fs = CountingFs::new(disk.handle());
     let counters = fs.counters();
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(Arc::new(fs)).unwrap();
-    // What changes is kept as it was, too.
+    // The snapshot keeps the old versions of all changed lists, too.
     let held = graph.snapshot().unwrap();
     let edges = held.edge_count().unwrap();
     for round in 0..4 {
@@ -73,29 +74,30 @@ pub(crate) fn a_commit_to_many_subgraphs_has_room_for_all_of_them_made_at_once()
         let read = counters.read_bytes.load(Relaxed) - before;
         assert!(read <= MOST_READ, "{read} bytes read");
     }
-    // All subgraphs take more than there is.
+    // A commit to all subgraphs needs more than the limit.
     let refused = remove(&graph, 1, 5);
     assert!(matches!(refused, Err(Error::Commit(CommitError::MemoryLimit { .. }))), "{refused:?}");
     assert_eq!(remove(&graph, SUBGRAPHS, 5).unwrap(), 1);
     assert_eq!(held.edge_count().unwrap(), edges);
 }
 
-/// Each of two commits that begin at the same moment changes one of this many subgraphs, which take a quarter
-/// of the limit, and as much again once they are merged, with a delta for each.
+/// Two commits begin at the same moment, and each changes one subgraph in each group of this size. These take
+/// a quarter of the limit, and as much again once they are merged, with a delta for each.
 const LARGE_STEP: u64 = 5;
 const DELTA: u64 = 72 * 16;
 const _: () =
     assert!((SUBGRAPHS / LARGE_STEP) * (2 * SUBGRAPH * EDGES * 12 + DELTA) > LEAST_MEMORY_LIMIT / 2);
-/// Both together read no more bytes of files: it was 22 to 34 MB, with the checkpoints.
+/// The most bytes that both commits together may read from files; measured: 22 to 34 MB, with the
+/// checkpoints.
 const MOST_READ_BY_BOTH: u64 = 48 << 20;
 
-/// Edges within every one of so many subgraphs, from one vertex to the next.
+/// Returns edges from one vertex to the next, within each `LARGE_STEP`-th subgraph.
 fn within_subgraphs(residue: u64) -> impl Iterator<Item = (u64, u64)> {
     let subgraphs = (residue..SUBGRAPHS).step_by(LARGE_STEP as usize);
     subgraphs.map(|subgraph| (subgraph * SUBGRAPH + 7, subgraph * SUBGRAPH + 8))
 }
 
-/// Without pins (rule B3) each would take from the other what that has read.
+/// Without pins (rule B3) each commit would evict the data that the other commit has read.
 pub(crate) fn two_commits_that_need_more_than_half_of_the_memory_each_are_both_made() {
     let disk = store();
     let fs = CountingFs::new(disk.handle());
@@ -129,9 +131,9 @@ pub(crate) fn two_commits_that_need_more_than_half_of_the_memory_each_are_both_m
     assert!(most <= LEAST_MEMORY_LIMIT, "{most} bytes");
 }
 
-/// The estimate counts lists again for each checkpoint that wrote them, so the later of these commits need
-/// more than the limit by it, and less in truth. The commit before each of them fills half of the limit with
-/// lists that cannot leave memory before a checkpoint holds them.
+/// The estimate counts lists again for each checkpoint that wrote them. So the later commits here need more
+/// than the limit by the estimate, and less in truth. The commit before each of them fills half of the limit.
+/// Its lists cannot leave memory before a checkpoint has written them.
 pub(crate) fn a_commit_of_more_than_the_limit_by_estimate_waits_for_what_others_have_changed() {
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(store().handle()).unwrap();
     for round in 0..2 {
@@ -145,8 +147,8 @@ pub(crate) fn a_commit_of_more_than_the_limit_by_estimate_waits_for_what_others_
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Case 10 of `docs/design/disk-cases.md`: a list of which every read finds that it has changed meanwhile,
-/// was written, and is gone again.
+/// Case 10 of `docs/design/disk-cases.md`: during every read of a list, another commit changes the list, and
+/// a checkpoint writes it, and the store evicts it.
 pub(crate) fn a_commit_whose_list_changes_at_each_read_of_it_is_made() {
     for limit in [None, Some(LEAST_MEMORY_LIMIT)] {
         let (disk, busy) = (SimFs::new(), Arc::new(Mutex::new(None::<Graph>)));

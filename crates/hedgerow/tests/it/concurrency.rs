@@ -1,4 +1,4 @@
-//! Threads against each other: no lost update, no write skew, no torn snapshot.
+//! Concurrent threads: no lost update, no write skew, no torn snapshot.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,10 +9,10 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 use crate::common;
 
 const RETRIES: u32 = 1_000_000;
-/// Snapshots that a test looks at, at least.
+/// The least number of snapshots that a test looks at.
 const LOOKS: u64 = 10;
 
-/// Sets the flag when it is dropped, by a panic too.
+/// Sets the flag when it is dropped, also by a panic.
 struct End<'a>(&'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -21,8 +21,9 @@ impl Drop for End<'_> {
     }
 }
 
-/// Runs `write` on `threads` threads while one more looks at snapshots, and returns how many of those it saw.
-/// Where that one is kept from its processor, `write` runs again, until enough were seen beside it.
+/// Runs `write` on `threads` threads while one more thread looks at snapshots; returns the number of
+/// snapshots. If that thread does not get a processor, `write` runs again, until the thread has seen enough
+/// snapshots concurrent with it.
 fn watched(
     graph: &Graph,
     threads: u64,
@@ -61,7 +62,7 @@ fn watched(
 #[test]
 fn no_update_is_lost() {
     for isolation in [Isolation::Serializable, Isolation::Snapshot] {
-        // Several short runs: the first increment of an edge that does not exist yet is the hardest.
+        // Several short runs: the first increment of an edge that does not exist yet is the hardest case.
         for _ in 0..20 {
             assert_eq!(common::contention::lost_updates(isolation, 4, 100, || ()), 0, "{isolation:?}");
         }
@@ -78,7 +79,7 @@ fn a_stale_read_is_found_however_much_was_merged_since() {
     }
 }
 
-/// The balance of account `i` is the weight of its self-loop.
+/// Returns the balance of account `i`: the weight of its self-loop.
 fn balance(tx: &mut WriteTxn, i: u64) -> hedgerow::Result<f64> {
     Ok(tx.weight(i, i)?.unwrap_or(0.0))
 }
@@ -115,8 +116,8 @@ fn every_snapshot_of_a_bank_has_the_same_sum() {
     }
 }
 
-/// Two transactions read that an edge is absent, and write the same. The second changes nothing, yet what it
-/// read is no longer true.
+/// Two transactions read that an edge is absent, and write the same edge. The second one changes nothing, but
+/// its read is stale.
 #[test]
 fn a_write_that_changes_nothing_does_not_excuse_a_stale_read() {
     for isolation in [Isolation::Serializable, Isolation::Snapshot] {
@@ -135,8 +136,8 @@ fn a_write_that_changes_nothing_does_not_excuse_a_stale_read() {
     }
 }
 
-/// Two transactions read both of a pair and each writes one of them; both may commit only under snapshot
-/// isolation.
+/// Two transactions read both edges of a pair, and each writes one of them. Both may commit only under
+/// snapshot isolation.
 #[test]
 fn write_skew_is_possible_under_snapshot_isolation_only() {
     for (isolation, possible) in [(Isolation::Serializable, false), (Isolation::Snapshot, true)] {
@@ -169,7 +170,7 @@ fn write_skew_is_possible_under_snapshot_isolation_only() {
     }
 }
 
-/// Three edges of a ring are rewired so that one ring remains; every snapshot must show one.
+/// A transaction rewires three edges of a ring so that one ring remains; every snapshot must show one ring.
 #[test]
 fn every_snapshot_of_a_ring_is_one_ring() {
     const LEN: u64 = 60;
@@ -216,7 +217,8 @@ fn every_snapshot_of_a_ring_is_one_ring() {
     explored("snapshots of the ring", watched(&graph, 3, rewire, look), LOOKS);
 }
 
-/// One thread removes a vertex, others join it to more: never an edge without an endpoint, never two answers.
+/// One thread removes a vertex while other threads insert edges to it. A read never finds an edge without an
+/// endpoint, and never two different answers.
 #[test]
 fn removed_vertices_leave_no_edges() {
     let graph = crate::common::small().directed(false).in_memory().unwrap();

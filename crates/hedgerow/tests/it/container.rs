@@ -1,6 +1,6 @@
 //! The conformance suite of graphs that change, on the store.
 
-/// The store behind the trait, as the lab measures it beside its containers.
+/// The store behind the trait, in the same form as the lab measures it next to its containers.
 #[path = "../../../../lab/hedgerow-subjects/src/store.rs"]
 mod store;
 

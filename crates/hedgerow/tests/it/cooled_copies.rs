@@ -1,5 +1,5 @@
-//! A chain that cools while somebody who did not get its latch reads it back from files (rule E9 of
-//! `docs/design/eviction.md`): what cools is a copy then, and may be outdated.
+//! A chain cools while a thread that did not get its latch reads it back from files (rule E9 of
+//! `docs/design/eviction.md`). Then the cooling chain is a copy, and may be outdated.
 
 use hedgerow::{Direction, VertexId};
 use hedgerow_core::{LocalVertex, Timestamp};
@@ -8,7 +8,7 @@ use hedgerow_mem::{EdgeOp, Horizon, Main, Memory, Ops, Pin, Subgraph};
 
 const OUT: Direction = Direction::Out;
 
-/// Nobody reads.
+/// A horizon without readers.
 struct Nobody;
 
 impl Horizon for Nobody {
@@ -21,7 +21,7 @@ impl Horizon for Nobody {
     }
 }
 
-/// What files say: vertex 0 has an edge to 1.
+/// Returns the state in the files: vertex 0 has an edge to 1.
 fn image(memory: &Memory) -> Main {
     let mut offsets = [1; 65];
     offsets[0] = 0;
@@ -51,16 +51,17 @@ pub(crate) fn what_cools_is_linked_again_only_if_it_is_what_it_was() {
     assert!(cool(1) && chain.is_cooling() && !chain.is_resident());
     assert!(chain.latch().relink() && !chain.is_cooling());
     assert_eq!(list(&chain, 1), [1]);
-    // Read back beside it: the mark is gone. Who saw it before comes to the queue only now.
+    // Another thread has read the chain back, so the mark is gone. A thread that saw the mark before takes
+    // the chain from the queue only now.
     assert!(cool(1) && chain.latch().reload(OUT, image(&memory), false));
     assert!(!chain.latch().relink(), "what was read back stays");
     assert_eq!(list(&chain, 1), [1]);
-    // And written to: the stamp is another, too.
+    // A write follows the read, so the stamp differs, too.
     assert!(cool(1) && chain.latch().reload(OUT, image(&memory), false));
     insert(&chain, 2, 2);
     assert!(!chain.latch().relink(), "the change stays");
     assert_eq!(list(&chain, 2), [1, 2]);
-    // What cools again is what was written, whatever cooled before.
+    // The chain that cools again has the write, in spite of the chain that cooled before.
     assert!(!cool(1) && cool(2) && chain.latch().relink());
     assert_eq!(list(&chain, 2), [1, 2]);
 }

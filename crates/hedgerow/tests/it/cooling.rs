@@ -1,4 +1,5 @@
-//! What is read often stays in memory, although no read notes that it took place: chains cool before they go.
+//! Data with frequent reads stays in memory, although no read records its access: chains cool before
+//! eviction.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,20 +11,20 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::common::account;
 
-/// The vertices of a chain, and so many chains: four times what the limit has room for.
+/// The number of vertices of a chain, and the number of chains: four times the number that fits the limit.
 const CHAIN: u64 = 64;
 const CHAINS: u64 = 9_600;
 const EXPONENT: f64 = 1.2;
-/// Edges of each vertex.
+/// The number of edges of each vertex.
 const EDGES: u64 = 9;
-/// The number of visits of chains, after as many that fill memory, and the number of vertices that each visit
-/// reads.
+/// The number of visits of chains, after the same number of visits that fill memory; and the number of
+/// vertices that each visit reads.
 const VISITS: u64 = 20_000;
 const READS_OF_VISIT: u64 = 8;
-/// So many chains are read most.
+/// The number of chains with the most reads.
 const HOT: u64 = 100;
-/// Blocks that all visits read, and those of what is read most: 5,353 and 27. With less slack, and twice as
-/// many visits, it was 9,746 and 17, with nothing cooling 10,337 and 318.
+/// The most blocks that all visits may read, and that visits of the hot chains may read. Measured: 5,353 and
+/// 27. With less slack and twice as many visits: 9,746 and 17; without cooling: 10,337 and 318.
 const MOST: u64 = 5_500;
 const MOST_HOT: u64 = 60;
 
@@ -32,7 +33,7 @@ fn options() -> Options {
     options.durability(Durability::Manual).background_settling(false)
 }
 
-/// Chains are visited by Zipf's law: the more often, the lower their rank.
+/// Visits of chains by Zipf's law: a lower rank gets more visits.
 struct Zipf {
     up_to: Vec<f64>,
     rng: SplitMix64,
@@ -48,7 +49,8 @@ impl Zipf {
         Zipf { up_to: up_to.collect(), rng: SplitMix64::new(17) }
     }
 
-    /// The next chain by its rank, and its first vertex; ranks lie all over the graph.
+    /// Returns the rank of the next chain, and the first vertex of that chain. The ranks are spread over the
+    /// graph.
     fn chain(&mut self) -> (u64, u64) {
         let sum = self.up_to[self.up_to.len() - 1];
         let at = self.rng.below(1 << 32) as f64 / (1_u64 << 32) as f64 * sum;
@@ -57,7 +59,7 @@ impl Zipf {
     }
 }
 
-/// A graph of which a quarter fits the limit.
+/// Makes a graph of which a quarter fits the limit.
 fn store() -> SimFs {
     let disk = SimFs::new();
     let graph = options().open_on(disk.handle()).unwrap();
@@ -78,7 +80,7 @@ fn what_is_read_often_stays_in_memory() {
     let counters = fs.counters();
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(Arc::new(fs)).unwrap();
     let (mut zipf, snapshot) = (Zipf::new(), graph.snapshot().unwrap());
-    // What all visits read of files, and those of what is read most.
+    // The number of file reads of all visits, and of the visits of hot chains.
     let (mut all, mut hot) = (0, 0);
     for visit in 0..2 * VISITS {
         let (rank, first) = zipf.chain();
@@ -98,8 +100,8 @@ fn what_is_read_often_stays_in_memory() {
     assert!(hot <= MOST_HOT && all <= MOST, "{all} blocks, {hot} of them of what is read most");
 }
 
-/// What cools comes back for readers and writers without a read of a file, and then goes for good like
-/// everything else.
+/// Readers and writers link a cooling chain again without a read of a file. Later the store evicts it for
+/// good, as it evicts any other chain.
 #[test]
 fn what_cools_is_linked_again_and_not_read() {
     let disk = SimFs::new();
@@ -124,7 +126,7 @@ fn what_cools_is_linked_again_and_not_read() {
     assert!(graph.insert_edge(3_u64, 9).unwrap() && graph.remove_edge(100_u64, 101).unwrap());
     assert_eq!((graph.insert_edges(&[(200_u64, 9)]).unwrap(), counters.reads.load(Relaxed)), (1, before));
     assert!(graph.insert_edge(100_u64, 101).unwrap());
-    // What changed was linked again, and stays; the rest goes for good.
+    // The changed chains were linked again, and stay; the store evicts the rest for good.
     assert_eq!(graph.evict().unwrap(), 0, "all that is clean cools already");
     assert!(graph.memory_bytes() < held);
     assert!(read(CHAIN) > 0);

@@ -1,6 +1,6 @@
-//! A batch that reads nothing is refused after it has read chains from files, or merged them: for a read that
-//! failed, for a log that has no room for its record, for want of memory. Nothing of it is left, in memory
-//! and in what is read back from pages.
+//! The store refuses a blind batch after it has read chains from files, or merged them. The reasons: a read
+//! failed, the log has no room for the record, or memory has no room. The batch leaves nothing, in memory and
+//! in the pages that later reads load.
 
 use hedgerow::{
     CommitError, Direction, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, Snapshot, Stats,
@@ -11,25 +11,27 @@ use hedgerow_testkit::{FOR_EVER, SimFs};
 
 use crate::common::account;
 
-/// Vertices of a subgraph; so many of them exist, each with so many neighbors in its subgraph on either side.
+/// The number of vertex ids of a subgraph, the number of existing vertices in it, and the number of neighbors
+/// of each vertex in its subgraph on either side.
 const SUBGRAPH: u64 = 64;
 const THERE: u64 = 56;
 const REACH: u64 = 24;
-/// The vertex of each subgraph whose list is looked at.
+/// The vertex of each subgraph whose list the test reads.
 const AT: u64 = 3;
 const SUBGRAPHS: u64 = 400;
-/// A batch changes so many of them.
+/// The number of subgraphs that a batch changes.
 const CHANGED: u64 = 100;
 
 fn options() -> Options {
     let options = Options::new().keys(KeyKind::Dense).directed(false).weighted(true);
-    // No thread that makes room or settles beside the test, and a log that has no space ahead for what is
-    // larger than this.
+    // No thread makes room or settles concurrently with the test. The log has no reserved space for records
+    // larger than this segment size.
     let options = options.durability(Durability::Manual).background_settling(false).checkpoint_log_bytes(0);
     options.log_segment_bytes(4096)
 }
 
-/// Within so many subgraphs, an edge from each vertex to the one so many places on.
+/// Returns the edges from each vertex to the vertex `reach` places on, within the first `subgraphs`
+/// subgraphs.
 fn edges_that_reach(reach: u64, subgraphs: u64) -> Vec<(u64, u64)> {
     let of_subgraph =
         |s: u64| (0..THERE).map(move |v| (s * SUBGRAPH + v, s * SUBGRAPH + (v + reach) % THERE));
@@ -47,13 +49,14 @@ fn store() -> SimFs {
     disk
 }
 
-/// Of a subgraph, edges from a vertex that is there to all those that are not, and come with them.
+/// Returns the edges from an existing vertex of a subgraph to all its missing vertices. A batch of these
+/// edges also inserts these vertices.
 fn edges_in(subgraph: u64) -> impl Iterator<Item = (u64, u64)> {
     let first = subgraph * SUBGRAPH;
     (THERE..SUBGRAPH).map(move |v| (first + AT, first + v))
 }
 
-/// How many these are.
+/// The number of edges of [`edges_in`].
 const NEW: u64 = SUBGRAPH - THERE;
 
 fn batch(graph: &Graph, subgraphs: u64) -> hedgerow::Result<()> {
@@ -62,7 +65,7 @@ fn batch(graph: &Graph, subgraphs: u64) -> hedgerow::Result<()> {
     tx.commit().map(drop)
 }
 
-/// A snapshot has no edge and no vertex of a batch, and of each subgraph the lists that it had.
+/// Checks that a snapshot has no edge and no vertex of a batch, and that each subgraph has its earlier lists.
 fn is_as_before(snapshot: &Snapshot, what: &str) {
     let counts = (snapshot.vertex_count(), snapshot.edge_count().unwrap());
     assert_eq!(counts, (SUBGRAPHS * THERE, SUBGRAPHS * THERE * REACH), "{what}");
@@ -82,7 +85,7 @@ fn is_as_before(snapshot: &Snapshot, what: &str) {
     }
 }
 
-/// The graph with nothing of it in memory, and the snapshot that was held all the time.
+/// A graph with no list in memory, and a snapshot that stays open all the time.
 struct Tested {
     graph: Graph,
     held: Snapshot,
@@ -94,7 +97,7 @@ impl Tested {
         let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(disk.handle()).unwrap();
         let held = graph.snapshot().unwrap();
         is_as_before(&held, "opened");
-        // The pages come once: from now on chains are read one by one.
+        // This loads each page once. From now on the store reads single chains.
         remove_nothing(&graph);
         graph.evict().unwrap();
         let empty = graph.stats().unwrap();
@@ -102,7 +105,7 @@ impl Tested {
         Tested { graph, held, empty }
     }
 
-    /// What was refused left nothing: beside what it had in memory, and in what is read back.
+    /// Checks that a refused batch left nothing: in memory, and in the data that later reads load.
     fn has_nothing_of_it(&self, what: &str) {
         let (graph, read_back) = (&self.graph, format!("{what}, read back"));
         for what in [what, &read_back] {
@@ -111,8 +114,8 @@ impl Tested {
             account::check(graph).unwrap();
             graph.evict().unwrap();
         }
-        // Nothing changed, so everything can leave memory, and what was made ahead of the commit is charged
-        // no more.
+        // Nothing changed, so the store can evict everything. The account no longer charges the memory that
+        // the commit reserved.
         let stats = graph.stats().unwrap();
         let of =
             |stats: &Stats| (stats.versions, stats.version_bytes, stats.arena_block_bytes, stats.published);
@@ -121,7 +124,7 @@ impl Tested {
     }
 }
 
-/// Has the pages loaded that a batch needs: it removes edges that are not there.
+/// Loads the pages that a batch needs: it removes edges that do not exist.
 fn remove_nothing(graph: &Graph) {
     let mut tx = graph.write().unwrap();
     tx.remove_edges((0..CHANGED).flat_map(edges_in)).unwrap();
@@ -133,7 +136,7 @@ fn a_batch_that_is_refused_midway_leaves_nothing() {
     let disk = store();
     let tested = Tested::new(&disk);
     let graph = &tested.graph;
-    // The first read, some in the middle, the last one: a block for each subgraph.
+    // The first read, some in the middle, the last read: one block for each subgraph.
     for nth in [0, 1, CHANGED / 2, CHANGED - 1] {
         let (class, repeat) = (FaultClass::Read, Repeat::Once);
         let at = disk.read_count() + nth;
@@ -147,11 +150,12 @@ fn a_batch_that_is_refused_midway_leaves_nothing() {
     assert!(matches!(refused, Err(Error::Commit(CommitError::DiskFull))), "{refused:?}");
     tested.has_nothing_of_it("the log had no room");
     disk.set_quota(None);
-    // All subgraphs, with what they are merged into, take more than there is; nobody writes checkpoints.
+    // All subgraphs, with the results of their merges, need more memory than the limit; no thread writes
+    // checkpoints.
     let refused = batch(graph, SUBGRAPHS);
     assert!(matches!(refused, Err(Error::Commit(CommitError::MemoryLimit { .. }))), "{refused:?}");
     tested.has_nothing_of_it("memory had no room");
-    // It is made once nothing fails, and finds none of its edges and vertices there.
+    // The batch succeeds once nothing fails. None of its edges and vertices exists before.
     batch(graph, CHANGED).unwrap();
     let made = |graph: &Graph| {
         let snapshot = graph.snapshot().unwrap();
@@ -172,8 +176,8 @@ fn a_batch_that_is_refused_midway_leaves_nothing() {
     made(&options().open_on(disk.handle()).unwrap());
 }
 
-/// Without files nothing can leave memory for a batch: it is refused once its merges fill the limit, and
-/// gives them up.
+/// Without files nothing can leave memory for a batch. The store refuses the batch once its merges fill the
+/// limit, and frees the merges.
 #[test]
 fn a_batch_whose_merges_memory_has_no_room_for_leaves_nothing() {
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).in_memory().unwrap();
@@ -188,7 +192,8 @@ fn a_batch_whose_merges_memory_has_no_room_for_leaves_nothing() {
             Err(error) if before.old_version_bytes + graph.stats().unwrap().old_version_bytes == 0 => {
                 break error;
             }
-            // A walk of another test, in the same process, keeps what was unlinked: once more after it.
+            // A walk of another test in the same process keeps unlinked versions, so the test retries after
+            // the walk.
             Err(error) => assert!(begun.elapsed() < FOR_EVER, "{error}: {:?}", graph.stats()),
         }
         before = graph.stats().unwrap();
@@ -203,14 +208,15 @@ fn a_batch_whose_merges_memory_has_no_room_for_leaves_nothing() {
     let edges = SUBGRAPHS * THERE * (reach - 1);
     assert_eq!(lists(&graph), (SUBGRAPHS * THERE, edges, 2 * edges));
     let after = graph.stats().unwrap();
-    // Lists may have taken in what their deltas had, 12 bytes for each entry, and are otherwise as they were,
-    // but for a few bytes at their ends: a merge of one subgraph that was kept would be tens of thousands.
+    // A list may have merged the entries of its delta, 12 bytes for each entry. Otherwise the lists are as
+    // before, except for a few bytes at their ends. A leftover merge of one subgraph would be tens of
+    // thousands of bytes.
     let folded = 12 * (before.delta_entries - after.delta_entries);
     assert_eq!((after.versions, after.old_version_bytes), (before.versions, 0));
     let differs = after.main_bytes.abs_diff(before.main_bytes + folded);
     assert!(differs < 4096, "{after:?}, before {before:?}");
     account::check(&graph).unwrap();
-    // One that needs less is made.
+    // A smaller batch succeeds.
     assert_eq!(graph.insert_edges(&edges_that_reach(reach, 9)).unwrap(), 9 * THERE);
     let (edges, more) = (edges + 9 * THERE, 2 * (edges + 9 * THERE));
     assert_eq!(lists(&graph), (SUBGRAPHS * THERE, edges, more));

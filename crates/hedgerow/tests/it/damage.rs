@@ -1,5 +1,5 @@
 //! Damaged, mixed-up and hostile stores: the answer is an error or exactly the right state, never a panic and
-//! never something else.
+//! never another state.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,8 @@ fn config() -> ModelConfig {
     ModelConfig { directed: true, weighted: true, keys: hedgerow::KeyKind::Str, rich: false }
 }
 
-/// A small store with a checkpoint and two or more log segments, and the states that it went through.
+/// Makes a small store with a checkpoint and two or more log segments; returns its files, and all states that
+/// it went through.
 fn store(seed: u64, close: bool) -> (Files, Vec<Model>) {
     let disk = SimFs::new();
     let options = common::options(config()).log_segment_bytes(4096);
@@ -54,7 +55,7 @@ struct Seen {
 }
 
 /// Opens a changed store for reading and for writing. The last of `states` is right; unless `exact` is true,
-/// an earlier one passes too.
+/// an earlier state passes too.
 fn judge(files: &Files, states: &[Model], exact: bool, what: &str, seen: &mut Seen) {
     for read_only in [true, false] {
         let disk = SimFs::from_files(files);
@@ -153,7 +154,7 @@ fn swapped_foreign_and_stale_files() {
         for (other, bytes) in &foreign {
             let mut changed = files.clone();
             changed.insert(name.clone(), bytes.clone());
-            // Another store's manifest beside none of ours is another store's directory.
+            // A directory that has only the manifest of another store is the directory of the other store.
             judge(&changed, &states, true, &format!("{name} replaced by a foreign {other}"), &mut seen);
         }
     }
@@ -165,7 +166,7 @@ fn swapped_foreign_and_stale_files() {
     explored("swapped and foreign files", seen.opened, 50);
 }
 
-/// After a crash the end of the log may be torn; damage there may cost unwitnessed commits, but nothing else.
+/// After a crash the end of the log may be torn. Damage there may cost unwitnessed commits, but nothing else.
 #[test]
 fn every_eighth_byte_of_a_store_that_was_not_closed_flipped() {
     let (files, states) = store(7, false);
@@ -212,8 +213,8 @@ fn directories_that_are_no_stores() {
     assert!(matches!(error, Some(Error::Open(OpenError::NotAStore { .. }))), "{error:?}");
 }
 
-/// Every read of an opening fails once: an error, and the next opening is none the worse. Short transfers are
-/// no error.
+/// Every read of an opening fails once: the opening returns an error, and the next opening succeeds. Short
+/// transfers are no error.
 #[test]
 fn failed_and_short_reads() {
     use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
@@ -230,7 +231,7 @@ fn failed_and_short_reads() {
     for at in 0..clean.read_count() {
         for errno in [errno::EIO, errno::EMFILE, errno::EINTR] {
             let disk = SimFs::from_files(&files);
-            // What is interrupted is repeated, for ever if need be.
+            // The store repeats an interrupted read, without a limit.
             let repeats = [Repeat::Once, Repeat::Forever];
             for repeat in repeats.into_iter().take(if errno == errno::EINTR { 1 } else { 2 }) {
                 disk.plan_fault(Fault { class: FaultClass::Read, at, site: None, repeat, errno });
@@ -248,7 +249,7 @@ fn failed_and_short_reads() {
     explored("failed reads of an opening", failed, 60);
 }
 
-/// A header of a later version under a right checksum.
+/// A header of a later version with a right checksum.
 #[test]
 fn stores_of_a_later_version() {
     let (files, _) = store(8, true);
@@ -266,7 +267,7 @@ fn stores_of_a_later_version() {
                 assert_eq!(file, *name);
                 refused += 1;
             }
-            // The hash in the manifest is checked over the whole segment first.
+            // The store first compares the hash in the manifest with the whole segment.
             Some(Error::Storage(StorageError::Corruption(corruption))) => assert_eq!(corruption.file, *name),
             other => panic!("{name}: {other:?}"),
         }
@@ -314,8 +315,8 @@ fn links_files_and_second_openings() {
     assert!(!dir.path().join("absent").exists());
 }
 
-/// In a log that was closed every record is known to have been whole: what is reported is the checksum that
-/// does not match.
+/// In a closed log every record was whole. So the error that the store reports is a checksum that does not
+/// match.
 #[test]
 fn a_flipped_bit_is_named_a_checksum() {
     let (files, _) = store(3, true);

@@ -1,5 +1,5 @@
-//! Cases in which a plausible design of a graph on disk goes wrong, as far as this one can meet them;
-//! `docs/design/disk-cases.md` lists them all.
+//! Cases in which a plausible design of a graph on disk goes wrong. The tests cover the cases that this
+//! design can meet; `docs/design/disk-cases.md` lists all cases.
 
 use std::sync::mpsc;
 
@@ -16,7 +16,7 @@ fn options() -> Options {
     options.background_settling(false).checkpoint_log_bytes(0)
 }
 
-/// A ring over 640 vertices, each with an edge of a label too, of which nothing is in memory.
+/// Makes a ring of 640 vertices, each also with an edge of another label, and evicts all of it.
 fn evicted(disk: &SimFs) -> Graph {
     let graph = options().open_on(disk.handle()).unwrap();
     fill(&graph);
@@ -40,7 +40,7 @@ fn checkpoint_and_evict(graph: &Graph) -> usize {
     graph.evict().unwrap()
 }
 
-/// Case 1: what is not in memory is not taken for empty, nor for unchanged.
+/// Case 1: the store does not take an evicted list for an empty or unchanged list.
 #[test]
 fn an_evicted_list_is_neither_empty_nor_unchanged() {
     let disk = SimFs::new();
@@ -48,7 +48,7 @@ fn an_evicted_list_is_neither_empty_nor_unchanged() {
     assert!(!graph.insert_edge(5_u64, 6).unwrap(), "it exists");
     assert!(graph.remove_edge(6_u64, 7).unwrap(), "it exists");
     assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 1279);
-    // T reads an edge, another commit removes it, and what it changed leaves memory.
+    // T reads an edge, another commit removes it, and the store evicts the changed lists.
     let mut txn = graph.write().unwrap();
     assert!(txn.contains_edge(100_u64, 101).unwrap());
     assert!(graph.remove_edge(100_u64, 101).unwrap());
@@ -56,8 +56,8 @@ fn an_evicted_list_is_neither_empty_nor_unchanged() {
     txn.put_edge(300_u64, 301).unwrap();
     let refused = txn.commit();
     assert!(matches!(refused, Err(Error::Commit(CommitError::Conflict { .. }))), "{refused:?}");
-    // The edges of a vertex that is removed go in labels that are not in memory, and do not come back with
-    // its id.
+    // The removal of a vertex also removes its edges of labels that are not in memory. They do not come back
+    // with the id of the vertex.
     checkpoint_and_evict(&graph);
     graph.transact(0, |tx| tx.remove_vertex(200_u64)).unwrap();
     checkpoint_and_evict(&graph);
@@ -71,7 +71,7 @@ fn an_evicted_list_is_neither_empty_nor_unchanged() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Case 3: a reader that is older than a change finds what it saw, whatever leaves memory and comes back.
+/// Case 3: a reader that is older than a change finds its own state after any eviction and load.
 #[test]
 fn a_reader_older_than_a_change_finds_what_it_saw() {
     let disk = SimFs::new();
@@ -89,17 +89,17 @@ fn a_reader_older_than_a_change_finds_what_it_saw() {
             assert_eq!(new.degree(v, Direction::Out).unwrap(), Some(now), "vertex {v}");
         }
         drop(new);
-        // What the old reader keeps apart, others stay in memory for it; the rest goes.
+        // The chains that have older versions for the old reader stay in memory; the store evicts the rest.
         checkpoint_and_evict(&graph);
     }
     drop(old);
-    // A commit lets go of what the reader kept.
+    // A commit frees the versions that the reader kept.
     graph.insert_edge(1_u64, 9).unwrap();
     assert!(checkpoint_and_evict(&graph) > 0, "what only the reader held goes");
 }
 
-/// Case 3, where what the reader saw is in files alone: also what comes back into memory and changes again
-/// says nothing of it.
+/// Case 3, where the state of the reader is in files alone. Chains that come back into memory and change
+/// again do not affect this reader.
 #[test]
 fn a_reader_older_than_a_change_finds_what_it_saw_in_files() {
     let disk = SimFs::new();
@@ -113,7 +113,7 @@ fn a_reader_older_than_a_change_finds_what_it_saw_in_files() {
         graph.checkpoint().unwrap();
         graph.write_page_versions().unwrap();
         assert!(graph.evict().unwrap() >= 10, "what readers hold goes");
-        // Some come back for a later reader, some for a writer.
+        // A later reader loads some chains, a writer loads others.
         let new = graph.snapshot().unwrap();
         (0..200_u64).for_each(|v| _ = new.degree(v, Direction::Out).unwrap());
         assert!(graph.insert_edge(1_u64, 300 + round).unwrap());
@@ -125,14 +125,14 @@ fn a_reader_older_than_a_change_finds_what_it_saw_in_files() {
             }
             assert_eq!(old.edge_count().unwrap(), 640 * 2 + then * 129);
         }
-        // Not in the order in which they were opened.
+        // The snapshots do not close in the order of their opening.
         if round % 2 == 1 {
             held.remove(0);
         }
     }
 }
 
-/// Case 11, with what the transaction read in files alone.
+/// Case 11: the data that the transaction read is in files alone.
 #[test]
 fn a_transaction_is_refused_whose_reads_are_in_files_alone() {
     let disk = SimFs::new();
@@ -150,15 +150,16 @@ fn a_transaction_is_refused_whose_reads_are_in_files_alone() {
     assert!(matches!(refused, Err(Error::Commit(CommitError::Conflict { .. }))), "{refused:?}");
 }
 
-/// Cases 6 and 7: a thread that reads a file holds no latch. While the reads of a commit wait, others commit
-/// to the same subgraph.
+/// Cases 6 and 7: a thread that reads a file holds no latch. While the reads of a commit wait, other threads
+/// commit to the same subgraph.
 #[test]
 fn a_commit_that_reads_files_holds_no_latch() {
     let disk = SimFs::new();
     let (fs, gate) = with_gated_reads(disk.handle());
     let graph = options().open_on(fs).unwrap();
     fill(&graph);
-    // The default label of the first subgraph is in memory, its edges of the other label are not.
+    // The edges of the default label of the first subgraph are in memory, its edges of the other label are
+    // not.
     assert_eq!(graph.snapshot().unwrap().degree(3_u64, Direction::Out).unwrap(), Some(1));
     assert_eq!(graph.snapshot().unwrap().degree(10_u64, Direction::In).unwrap(), Some(1));
     std::thread::scope(|scope| {
@@ -178,7 +179,8 @@ fn a_commit_that_reads_files_holds_no_latch() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Case 9: a view keeps what it read, although it changes, is written, and leaves memory.
+/// Case 9: a view keeps the data that it read, although commits change it, and the store writes and evicts
+/// it.
 #[test]
 fn a_view_keeps_what_it_read() {
     let disk = SimFs::new();
@@ -202,8 +204,7 @@ fn a_view_keeps_what_it_read() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Case 4: what is written to a list that is cooling is not hidden by the list when it is linked again, nor
-/// lost with it.
+/// Case 4: a relink of a cooling list hides no write to that list, and no write is lost with it.
 #[test]
 fn a_list_that_is_cooling_hides_no_write_and_loses_none() {
     let disk = SimFs::new();
@@ -214,7 +215,7 @@ fn a_list_that_is_cooling_hides_no_write_and_loses_none() {
         (0..640).for_each(|v| assert_eq!(degree(v), Some(expected[v as usize])));
         graph.checkpoint().unwrap();
         graph.cool().unwrap();
-        // Some are written to while they cool, by each of the ways of a commit; some are read.
+        // Each of the ways of a commit writes to some lists while they cool; the test reads some.
         for v in (0..640).step_by(7) {
             expected[v as usize] += 1;
             let edge = (v, (v + 20 + round) % 640);
@@ -225,8 +226,8 @@ fn a_list_that_is_cooling_hides_no_write_and_loses_none() {
             }
         }
         (0..640).step_by(3).for_each(|v| assert_eq!(degree(v), Some(expected[v as usize])));
-        // What still cools goes for good, what changed stays; or all of it cools once more, and is linked
-        // again.
+        // Either the store evicts the lists that still cool, and changed lists stay. Or all lists cool once
+        // more, and are linked again.
         if round % 2 == 0 {
             checkpoint_and_evict(&graph);
         } else {
@@ -238,13 +239,13 @@ fn a_list_that_is_cooling_hides_no_write_and_loses_none() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Case 10: a list that changes all the time is read back, and written to, all the same.
+/// Case 10: reads load a list that changes all the time, and commits write to it.
 #[test]
 fn a_hot_list_starves_nobody() {
     a_hot_list_beside(checkpoint_and_evict);
 }
 
-/// The same where it cools.
+/// The same case with a list that cools.
 #[test]
 fn a_hot_list_that_cools_starves_nobody() {
     a_hot_list_beside(|graph| {

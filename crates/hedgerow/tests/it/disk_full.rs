@@ -1,7 +1,7 @@
-//! A disk that fills up, at every size from nothing to enough: commits fail cleanly, reads go on, space that
-//! is given back is used, and nothing acknowledged is lost.
+//! A disk that fills up, at every size from nothing to enough: commits fail cleanly, reads go on, the store
+//! uses space that is freed, and no acknowledged commit is lost.
 //!
-//! A sync of the directory that finds no space is another matter: it poisons the store.
+//! If a sync of the directory finds no space, the store is poisoned.
 
 use hedgerow::{CommitError, Error, Graph, KeyKind, Options, StateError, StorageError};
 use hedgerow_testkit::sim_fs::{Damage, Fault, FaultClass, Repeat, errno};
@@ -13,7 +13,7 @@ fn config() -> ModelConfig {
     ModelConfig { directed: false, weighted: true, keys: hedgerow::KeyKind::U64, rich: false }
 }
 
-/// Commits until the end or the first error; `model` follows what was acknowledged. Returns the number of
+/// Commits until the end or the first error; `model` follows the acknowledged commits. Returns the number of
 /// refusals.
 fn fill(graph: &Graph, model: &mut Model, seed: u64) -> u64 {
     let mut generator = Generator::new(config(), seed, 0, 60);
@@ -77,10 +77,11 @@ fn every_size_of_a_disk() {
     explored("commits and checkpoints refused by a full disk", full, 100);
 }
 
-/// The edges that a store of [`stored`] holds.
+/// The edges of a store from [`stored`].
 const EDGES: [(u64, u64); 3] = [(1, 2), (2, 3), (4, 5)];
 
-/// A store on `disk` that has written a checkpoint, and more since: the next one removes what that one made.
+/// Makes a store on `disk` with a checkpoint and later commits: the next checkpoint removes the files of this
+/// one.
 fn stored(disk: &SimFs) -> Graph {
     let options = crate::common::small().background_settling(false).checkpoint_log_bytes(u64::MAX);
     let graph = options.log_segment_bytes(4096).open_on(disk.handle()).unwrap();
@@ -90,7 +91,7 @@ fn stored(disk: &SimFs) -> Graph {
     graph
 }
 
-/// `graph` takes no write any more, its readers go on, and `disk` holds all that was acknowledged.
+/// Checks that `graph` refuses writes, that its readers go on, and that `disk` has all acknowledged commits.
 fn is_poisoned(graph: Graph, disk: &SimFs, what: &str) {
     let poisoned = |error: Option<Error>| matches!(error, Some(Error::State(StateError::Poisoned)));
     assert!(poisoned(graph.insert_edge(8, 9).err()), "{what}: an edge is taken");
@@ -111,9 +112,9 @@ fn is_poisoned(graph: Graph, disk: &SimFs, what: &str) {
     assert!(graph.insert_edge(8, 9).unwrap(), "{what}: opened again, it takes writes");
 }
 
-/// Once a sync of the directory failed, for whatever reason, what it will show after a crash is unknown, and
-/// a later sync that succeeds says nothing about it. So this error of a full disk, unlike all others, ends
-/// the writing.
+/// After a failed sync of the directory, for any reason, the state of the directory after a crash is unknown.
+/// A later sync that succeeds does not change that. So this error of a full disk, unlike all other ones, ends
+/// all writes.
 #[test]
 fn a_sync_of_the_directory_that_finds_no_space_poisons_the_store() {
     let clean = SimFs::new();
@@ -121,7 +122,8 @@ fn a_sync_of_the_directory_that_finds_no_space_poisons_the_store() {
     let mut syncs = clean.operations_of(|| assert!(graph.checkpoint().is_ok()));
     syncs.retain(|(_, site)| &**site == "sync_dir:dir");
     drop(graph);
-    // Of the new segment, of the new manifest, of removing the older one, of removing the old segment.
+    // The syncs after the new segment, the new manifest, the removal of the older manifest, and the removal
+    // of the old segment.
     assert_eq!(syncs.len(), 4, "{syncs:?}");
     for (step, at) in syncs.iter().map(|(index, _)| index.0).enumerate() {
         for errno in [errno::ENOSPC, errno::EDQUOT, errno::EIO] {
@@ -131,7 +133,7 @@ fn a_sync_of_the_directory_that_finds_no_space_poisons_the_store() {
             disk.plan_fault(Fault { class: FaultClass::Change, at, site: None, repeat: Repeat::Once, errno });
             match (step, graph.checkpoint()) {
                 (0 | 1, Err(Error::State(StateError::Poisoned))) => {}
-                // The manifest holds by then, so the checkpoint does too.
+                // At this step the new manifest is valid, so the checkpoint is valid too.
                 (2 | 3, Ok(_)) => {}
                 (_, other) => panic!("{what}: {other:?}"),
             }
@@ -191,8 +193,9 @@ fn is_full(error: &Error) -> bool {
     matches!(error, Error::Commit(CommitError::DiskFull) | Error::Storage(StorageError::DiskFull { .. }))
 }
 
-/// Three times for each length, the store fills its disk, is killed without a byte left, and is opened there.
-/// A checkpoint or a removal that finds no room is refused, and leaves the next opening its room.
+/// In each round the store fills its disk three times. Each time it is killed with no byte left, and opened
+/// again. The store refuses a checkpoint or a removal that finds no room, and keeps the room for the next
+/// opening.
 #[test]
 fn a_store_opens_on_the_disk_that_it_filled() {
     let (mut opened, mut checkpoints, mut removals) = (0, 0, 0);
@@ -232,7 +235,8 @@ fn a_store_opens_on_the_disk_that_it_filled() {
     explored("removals there", removals, 30);
 }
 
-/// A closed store of several segments of the log, of at most `segment` bytes, on a disk without a byte left.
+/// Makes a closed store on a disk with no byte left. The store has several segments of the log, of at most
+/// `segment` bytes.
 fn filled(segment: u64, round: u64) -> (SimFs, Weights) {
     let fs = SimFs::new();
     let graph = with_segments(segment).open_on(fs.handle()).unwrap();
@@ -242,9 +246,9 @@ fn filled(segment: u64, round: u64) -> (SimFs, Weights) {
     (fs, weights)
 }
 
-/// A kill at each operation of an opening on a full disk, and of a checkpoint after it. The files that it
-/// leaves where the reserve was keep no later opening out, though the sealed log has no tail whose removal
-/// would give room back.
+/// The test kills the program at each operation of an opening on a full disk, and of a checkpoint after it.
+/// The kill leaves files in the room of the reserve. A later opening must still succeed, although the sealed
+/// log has no tail whose removal would free room.
 #[test]
 fn a_store_opens_on_a_full_disk_whatever_was_killed_there() {
     let mut kills = 0;
@@ -287,9 +291,9 @@ fn a_store_opens_on_a_full_disk_whatever_was_killed_there() {
     explored("kills on a full disk", kills, 60);
 }
 
-/// A program opens a closed store on a full disk, commits what fits, and is killed or closes the store, again
-/// and again. Each close without a checkpoint leaves a segment in the room of the reserve, which is shorter
-/// where segments are.
+/// A program opens a closed store on a full disk, commits until the disk is full, and is killed or closes the
+/// store, again and again. Each close without a checkpoint leaves a segment in the room of the reserve. The
+/// reserve is shorter for shorter segments.
 #[test]
 fn a_closed_store_opens_again_and_again_on_a_full_disk() {
     let mut opened = 0;
@@ -316,7 +320,7 @@ fn a_closed_store_opens_again_and_again_on_a_full_disk() {
     explored("openings of a closed store on a full disk", opened, 32);
 }
 
-/// A checkpoint of the same process, without an opening before it.
+/// A checkpoint in the same process, without an opening before it.
 #[test]
 fn a_checkpoint_frees_the_disk_that_its_store_has_filled() {
     let mut done = 0;

@@ -1,4 +1,5 @@
-//! What each durability mode promises: what is visible is durable under its mode, and `flush` makes durable.
+//! The promise of each durability mode: a visible commit is durable under its mode, and `flush` makes commits
+//! durable.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

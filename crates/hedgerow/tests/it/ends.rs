@@ -1,5 +1,5 @@
-//! Labels that say the kinds of their ends, on every way of writing edges: an edge with other ends is refused
-//! and leaves nothing, whatever the way, and what is accepted is the edge that the label means.
+//! Labels with kinds of their ends, in every way to write edges. Each way refuses an edge with other ends and
+//! leaves nothing of it. An accepted edge has the ends that the label defines.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use hedgerow_testkit::{Effort, explored};
 
 const ROUNDS: u64 = 40;
 const TRANSACTIONS: u64 = 20;
-/// Keys of each kind are below this.
+/// The bound of the keys of each kind.
 const KEYS: u64 = 4;
 const PROPERTY: &str = "n";
 /// The labels, with the kinds of source and destination; 0 is the default kind.
 const LABELS: [(&str, [u8; 2]); 4] = [("ab", [1, 2]), ("aa", [1, 1]), ("ca", [3, 1]), ("plain a", [0, 1])];
 const KINDS: [&str; 3] = ["a", "b", "c"];
 
-/// A key, and the kind if it is said.
+/// A key, and its kind if the call names the kind.
 type End = (Option<KindId>, u64);
 /// The number of a label, and both ends with their kinds.
 type Item = (usize, [(KindId, u64); 2]);
@@ -53,7 +53,7 @@ impl World {
         (Some(KindId(kind)).filter(|kind| (1..=3).contains(&kind.0)), self.rng.below(KEYS))
     }
 
-    /// The edge that a label means by two keys, if they fit.
+    /// Returns the edge of a label between two keys, if the kinds of the keys fit the label.
     fn item(&self, label: usize, ends: [End; 2]) -> Option<Item> {
         let fits = |[from, to]: [u8; 2]| {
             let at = |(kind, n): End, of: u8| kind.is_none_or(|kind| kind.0 == of).then_some((KindId(of), n));
@@ -68,7 +68,7 @@ impl World {
         Some((label, ends))
     }
 
-    /// What the call returned must be what the model says; a refusal, where the ends do not fit.
+    /// Checks the result of a call: the result of the model, or a refusal if the ends do not fit.
     fn judge(&mut self, what: &str, found: Result<Option<bool>>, expected: Option<bool>) -> bool {
         match (found, expected) {
             (Ok(found), Some(expected)) => {
@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// One call, outside of a transaction where there is none; `after` is what the model holds with it.
+    /// Makes one call, in the transaction if there is one; `after` becomes the model after the call.
     fn write(&mut self, tx: Option<&mut WriteTxn>, after: &mut BTreeMap<Item, i64>) {
         let (label, ends, n) =
             (self.rng.below(4) as usize, [self.end(), self.end()], self.rng.below(100) as i64);
@@ -115,7 +115,7 @@ impl World {
         }
     }
 
-    /// Edges that come as rows: none is added if one does not fit.
+    /// Writes edges as rows: if one row does not fit, the call adds none.
     fn write_rows(&mut self, tx: &mut WriteTxn, after: &mut BTreeMap<Item, i64>) {
         let label = self.rng.below(4) as usize;
         let rows: Vec<([End; 2], i64)> =

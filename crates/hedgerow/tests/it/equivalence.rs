@@ -1,5 +1,5 @@
-//! Random transactions on a store and on the model: every result, every snapshot, old ones too, and every
-//! reopening must agree, over all kinds of graphs.
+//! Random transactions on a store and on the model, over all kinds of graphs. Every result, every snapshot
+//! (including old ones) and every reopening must agree.
 
 use std::sync::Mutex;
 
@@ -8,9 +8,9 @@ use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, SimFs, explored};
 
 use crate::common;
 
-/// Sequences of `make test`.
+/// The number of sequences in `make test`.
 const SEQUENCES: u64 = 2_040;
-/// Transactions of a sequence, of about three operations each.
+/// The number of transactions of a sequence, of about three operations each.
 const TRANSACTIONS: u64 = 36;
 
 #[derive(Debug, Default)]
@@ -60,10 +60,10 @@ impl Sequence {
         let options =
             common::options(config).isolation(isolation).durability(durability).log_segment_bytes(4096);
         let options = common::checkpoints_at_close(options, generator.rng().eighths(4));
-        // Of no meaning in an undirected graph.
+        // This option has no effect in an undirected graph.
         let options = options.reverse(!generator.rng().eighths(2));
-        // Far above what the graphs take: what is not in memory is read from where it is, and not loaded at
-        // once.
+        // The graphs never reach the limit. It is set because a store with a limit reads single lists from
+        // files before it loads data.
         let limit = (seed / 3 % 2 == 1).then_some(4 * hedgerow::LEAST_MEMORY_LIMIT);
         let options = limit.map_or(options.clone(), |limit| options.memory_limit(limit));
         let disk = generator.rng().eighths(5).then(SimFs::new);
@@ -110,7 +110,7 @@ impl Sequence {
             refused |= !create && !after.has_endpoints(&op);
             let expected = after.apply(&op);
             let found = common::apply(&mut tx, self.config.weighted, &op).map_err(|e| e.to_string())?;
-            // What a transaction that will be refused sees of itself is of no use to anybody.
+            // The test does not compare results inside a transaction that the commit will refuse.
             if found != expected && !refused {
                 return Err(format!("{op:?} returned {found}, should return {expected}"));
             }
@@ -187,7 +187,7 @@ impl Sequence {
         Ok(())
     }
 
-    /// What may happen between two transactions.
+    /// Does one of the actions that may happen between two transactions.
     fn between(&mut self) -> Verdict {
         match self.generator.rng().below(16) {
             0..3 if self.held.len() < 6 => {
@@ -203,7 +203,7 @@ impl Sequence {
             6 => self.compare_now()?,
             7 if self.disk.is_some() => drop(self.graph.checkpoint().map_err(|e| e.to_string())?),
             8 => self.reopen()?,
-            // Whatever files hold as it is goes, and has to be read back.
+            // The store evicts all clean data, and later operations have to load it again.
             12..14 if self.disk.is_some() => {
                 if self.generator.rng().eighths(4) {
                     self.graph.checkpoint().map_err(|e| e.to_string())?;
@@ -216,7 +216,8 @@ impl Sequence {
                     if self.seen.evicted.is_multiple_of(2) { self.graph.evict() } else { self.graph.cool() };
                 self.seen.evicted += taken.map_err(|e| e.to_string())? as u64;
             }
-            // What a walk over the store finds is what the account was charged, whatever came before.
+            // The account has charged the bytes that a walk over the store finds, after any earlier
+            // operations.
             11 => drop(common::account::check(&self.graph)?),
             9..11 => self.autocommit()?,
             _ => {}
@@ -235,17 +236,17 @@ impl Sequence {
         let options = self.options.clone();
         self.graph = options.open_on(disk.handle()).map_err(|e| format!("reopen: {e}"))?;
         self.seen.reopenings += 1;
-        // What is not compared is not loaded, and has to be when the next transactions need it.
+        // Without a comparison the data stays unloaded, so the next transactions have to load it.
         if self.generator.rng().eighths(4) {
             return Ok(());
         }
         self.compare_now()
     }
 
-    /// A few operations in transactions of their own.
+    /// Makes a few operations, each in its own transaction.
     fn autocommit(&mut self) -> Verdict {
         for op in self.generator.transaction(Some(&self.model), 8) {
-            // Vertices have no operations of their own outside of transactions.
+            // Vertices have no operations outside of transactions.
             let expected = self.model.clone().apply(&op);
             let Some(found) = common::apply_alone(&self.graph, self.config.weighted, &op) else { continue };
             let found = found.map_err(|e| e.to_string())?;
@@ -264,7 +265,7 @@ impl Sequence {
         common::same_in_all_reads(&snapshot, self.config, &self.model)
     }
 
-    /// Reads by the page, before other reads load what is not in memory, agree with these.
+    /// Compares tiered reads with other reads, before the other reads load evicted data.
     fn compare_by_page(&mut self, snapshot: &Snapshot) -> Verdict {
         if self.generator.rng().eighths(6) {
             return Ok(());
@@ -276,8 +277,7 @@ impl Sequence {
     fn compare_old(&mut self, snapshot: &Snapshot, model: &Model) -> Verdict {
         self.seen.old_snapshots += 1;
         self.compare_by_page(snapshot)?;
-        // What a snapshot with a page version sees is read list by list: it is refused whole labels in
-        // memory.
+        // A snapshot with a page version reads list by list: the store does not load whole labels for it.
         let same = match self.seen.page_versions {
             0 => common::same_in_all_reads,
             _ => common::same_without_views,

@@ -1,5 +1,5 @@
-//! Transactions of a few blind operations on edges: against the model and the schedule of large transactions,
-//! and among threads.
+//! Transactions of a few blind operations on edges. The tests compare them with the model and with the
+//! schedule of large transactions, and run them on several threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,18 +9,19 @@ use hedgerow_testkit::{BulkOp, Model, ModelConfig, ModelOp, SimFs, vertex_key};
 
 use crate::common;
 
-/// In several subgraphs; the smaller ones have the longer lists.
+/// The number of vertices. They are in several subgraphs; vertices with smaller numbers have longer lists.
 const VERTICES: u64 = 400;
 const TRANSACTIONS: u64 = 300;
 const MOST_OPERATIONS: u64 = 40;
-/// Every transaction as a large one, then as a few operations where that can be.
+/// The thresholds: with 0 every transaction takes the way of large ones, with 1,024 it takes the way of few
+/// operations if it can.
 const FEW_UP_TO: [usize; 2] = [0, 1 << 10];
 
 fn end(rng: &mut SplitMix64, config: ModelConfig) -> VertexKey {
     vertex_key(config, rng.below(VERTICES) * rng.below(VERTICES) / VERTICES)
 }
 
-/// Some operations of one kind.
+/// Makes operations of one kind.
 fn operations(rng: &mut SplitMix64, config: ModelConfig, count: u64) -> ModelOp {
     let edges =
         |rng: &mut SplitMix64| (0..count).map(|_| (end(rng, config), end(rng, config))).collect::<Vec<_>>();
@@ -35,7 +36,8 @@ fn operations(rng: &mut SplitMix64, config: ModelConfig, count: u64) -> ModelOp 
     })
 }
 
-/// Most transactions are on vertices that exist, some name an edge twice, some make vertices.
+/// Checks random transactions. Most operations are on existing vertices, some transactions name an edge
+/// twice, some make vertices.
 fn agrees(config: ModelConfig, few_up_to: usize, seed: u64) {
     let what = format!("{config:?}, few up to {few_up_to}");
     let disk = SimFs::new();
@@ -84,7 +86,7 @@ fn center(star: u64) -> u64 {
     star * 100
 }
 
-/// The edges of a star, in an order of its own; all stars have the same leaves.
+/// Returns the edges of a star in a special order; all stars have the same leaves.
 fn star(of: u64) -> impl Iterator<Item = (u64, u64)> {
     let step = [1, 3, 7, 9, 11, 13, 17, 19][of as usize % 8];
     (0..LEAVES).map(move |leaf| (center(of), 50 + leaf * step % LEAVES * 64))
@@ -100,7 +102,7 @@ fn put_and_remove_stars(graph: &Graph, seed: u64) {
     }
 }
 
-/// A star has all of its edges or none, at its center and at the leaves.
+/// Checks that a star has all of its edges or none, at its center and at the leaves.
 fn see_whole_stars(graph: &Graph, done: &AtomicBool) {
     loop {
         let last = done.load(Ordering::Relaxed);
@@ -117,7 +119,7 @@ fn see_whole_stars(graph: &Graph, done: &AtomicBool) {
     }
 }
 
-/// Writers put and remove whole stars; readers never see a part of one.
+/// Writers put and remove whole stars; readers never see a part of a star.
 #[test]
 fn a_few_operations_are_seen_together() {
     for directed in [true, false] {

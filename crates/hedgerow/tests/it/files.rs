@@ -1,4 +1,4 @@
-//! What opening, closing and checkpoints do to the files of a store.
+//! The effect of opening, closing and checkpoints on the files of a store.
 
 use hedgerow::{Error, KeyKind, Options, StateError};
 use hedgerow_testkit::SimFs;
@@ -27,7 +27,8 @@ fn openings_that_write_nothing_leave_no_log_segments_behind() {
     assert!(logs(&disk) <= 2, "{:?}", disk.files().keys());
 }
 
-/// What the directory shows after a crash is unknown once a sync of it failed: nothing more is acknowledged.
+/// After a failed sync of the directory, its state after a crash is unknown: the store acknowledges no more
+/// writes.
 #[test]
 fn a_failed_sync_of_the_directory_in_a_checkpoint_poisons() {
     let mut poisoned = 0;
@@ -61,7 +62,7 @@ fn a_failed_sync_of_the_directory_in_a_checkpoint_poisons() {
     assert!(poisoned >= 2, "{poisoned} of the syncs of a checkpoint failed");
 }
 
-/// Vertices at the end of the id range that are gone stay gone, though older files of a checkpoint still show
+/// Removed vertices at the end of the id range stay removed, though older files of a checkpoint still show
 /// them.
 #[test]
 fn removed_vertices_at_the_end_do_not_come_back() {

@@ -1,5 +1,5 @@
-//! Stores that programs of earlier days wrote in format 5, kept as files: each is opened, read, checked and
-//! written on, for ever.
+//! Stores in format 5 that older programs wrote, kept as files. The tests open, read and check each of them,
+//! and write to it. Every later program must pass them.
 
 mod labels;
 mod make;
@@ -13,7 +13,7 @@ use hedgerow_testkit::{SimFs, explored};
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// A stored fixture: its name, the files of the store, and what they hold.
+/// A stored fixture: its name, the files of the store, and a text of its content.
 struct Fixture {
     name: String,
     files: Files,
@@ -94,19 +94,19 @@ fn stores_of_every_day_are_written_on() {
         tx.commit().unwrap();
         graph.checkpoint().unwrap();
         graph.close().unwrap();
-        // Twice over: what recovery writes, and what a checkpoint writes.
+        // The test reads the store twice: with the files of recovery, and with the files of a checkpoint.
         reads_as(&opened(&disk, fixture, true), fixture);
     }
 }
 
-/// The file `name` with another version in its header, and all checksums of it right.
+/// Returns the file `name` with another version in its header, and with right checksums.
 fn of_version(name: &str, bytes: &[u8], version: u16) -> Vec<u8> {
     let mut changed = bytes.to_vec();
     changed[10..12].copy_from_slice(&version.to_le_bytes());
     let checksum = checksum64(&changed[..56]);
     changed[56..64].copy_from_slice(&checksum.to_le_bytes());
     if name.ends_with(".man") {
-        // A manifest also ends with a checksum of all of it.
+        // A manifest also ends with a checksum of the whole file.
         let body = changed.len() - 16;
         let hash = checksum128(&changed[..body]);
         changed[body..].copy_from_slice(&hash.to_le_bytes());
@@ -148,7 +148,7 @@ fn a_store_of_another_version_is_refused_by_name_and_number() {
     explored("files of another version refused", refused, 400);
 }
 
-/// Salvage names the version too, where no file is of a version that it reads.
+/// Salvage also names the version if no file has a version that it can read.
 #[test]
 fn a_salvage_names_another_version() {
     for version in (0..FORMAT_MAJOR).chain([FORMAT_MAJOR + 1]) {
@@ -166,8 +166,8 @@ fn a_salvage_names_another_version() {
     }
 }
 
-/// What the makers make is what the fixtures hold. With `HEDGEROW_FIXTURES` naming a directory they are
-/// written there: that is how the fixtures of a day are made, once, before a change of what files hold.
+/// The makers produce exactly the fixtures. If `HEDGEROW_FIXTURES` names a directory, the test writes the
+/// results there. A developer does this once, before a change of the content of files, to make new fixtures.
 #[test]
 fn the_makers_agree_with_the_fixtures() {
     let all = fixtures();

@@ -1,11 +1,11 @@
-//! One function reads snapshots and transactions.
+//! A function that reads both snapshots and transactions.
 
 use hedgerow::{
     ArgumentError, Direction, EdgeKey, EdgePattern, Error, Graph, GraphRead, Isolation, Options, Result,
     Value, WriteTxn,
 };
 
-/// What every read of the trait answers about the vertices of [`graph`].
+/// Returns the answers of every read of the trait about the vertices of [`graph`].
 fn answers(graph: &mut impl GraphRead) -> Result<Vec<String>> {
     let mut all = Vec::new();
     let mut say = |answer: &dyn std::fmt::Debug| all.push(format!("{answer:?}"));

@@ -1,5 +1,5 @@
-//! Snapshots that are held, in any number: each reads what it read when it was opened, and when they are gone
-//! nothing is kept for them.
+//! Any number of open snapshots: each always reads its first state. After they are closed, the store keeps
+//! nothing for them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use hedgerow::{Direction, Graph, KeyKind, Snapshot, Stats, VertexId};
 use hedgerow_testkit::FOR_EVER;
 use hedgerow_workload::rng::Rng;
 
-/// Few, so that every subgraph has many versions.
+/// The number of vertices: few, so that every subgraph has many versions.
 const VERTICES: u64 = 150;
 const HELD: usize = 400;
 
@@ -27,7 +27,7 @@ fn change(graph: &Graph, rng: &mut Rng) {
     }
 }
 
-/// What point reads see of all lists, as one number, and how many edges.
+/// Returns a hash of all lists in point reads, and the number of edges.
 fn read(snapshot: &Snapshot) -> (u64, u64) {
     let (mut hash, mut edges) = (0_u64, 0);
     for v in 0..VERTICES {
@@ -58,13 +58,13 @@ impl Held {
     }
 }
 
-/// Waits for a moment without a walk of another test: what was unlinked is freed after walks in the whole
-/// process.
+/// Waits until `what` is true of the statistics. The process frees unlinked versions only after the walks of
+/// all tests, so the function waits for a moment without such a walk.
 fn until(graph: &Graph, what: impl Fn(&Stats) -> bool) {
     let start = Instant::now();
     loop {
-        // Without a thread in the background commits free what snapshots kept, also those that change
-        // nothing.
+        // No background thread runs. So commits free the versions that snapshots kept, even commits without a
+        // change.
         graph.remove_edge(VERTICES, VERTICES + 1).unwrap();
         let stats = graph.stats().unwrap();
         if what(&stats) {
@@ -79,7 +79,7 @@ pub(crate) fn nothing_is_kept(graph: &Graph) {
     until(graph, |stats| stats.old_version_bytes == 0);
 }
 
-/// Each chain has its newest version, and at most one for each snapshot.
+/// Checks that each chain has its newest version, and at most one more version for each snapshot.
 fn no_more_is_kept_than_is_read(graph: &Graph, held: usize) {
     const CHAINS: u64 = 2 * VERTICES.div_ceil(64);
     until(graph, |stats| stats.versions <= CHAINS * (held as u64 + 1));
@@ -127,7 +127,7 @@ pub(crate) fn what_a_snapshot_kept_goes_with_it_whatever_others_keep() {
         let mut held = Vec::new();
         for _ in 0..20 {
             (0..300).for_each(|_| change(&graph, &mut rng));
-            // More than a delta takes: merged as it is committed.
+            // More edges than a delta has room for: the commit merges them.
             let edges: Vec<_> = (0..500).map(|_| (rng.below(VERTICES), rng.below(VERTICES))).collect();
             graph.insert_edges(&edges).unwrap();
             no_more_is_kept_than_is_read(&graph, held.len());

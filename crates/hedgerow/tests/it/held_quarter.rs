@@ -1,5 +1,5 @@
-//! A snapshot that is held within a quarter of the memory while a tenth of the edges changes: kernels say
-//! what they said.
+//! An open snapshot in a quarter of the memory that the graph needs. A tenth of the edges changes, and
+//! kernels return the same results as before.
 
 use std::time::Duration;
 
@@ -16,23 +16,24 @@ use crate::common;
 const VERTICES: u64 = 1 << 14;
 const DEGREE: u64 = 7;
 const EDGES: u64 = VERTICES * DEGREE;
-/// Edges to a transaction, whose properties are within a quarter of the limit.
+/// The number of edges of a transaction; their properties need less than a quarter of the limit.
 const BATCH: u64 = 1_792;
-/// With a text of so many bytes edges are few for the memory that they take.
+/// The length of a text in bytes. With it, few edges need much memory.
 const TEXT: usize = 640;
 
 fn options() -> Options {
     common::small().keys(KeyKind::Dense).directed(true).durability(Durability::Manual)
 }
 
-/// Edge number `i`; no two are the same. Ends are near each other, so that a range of sources is one of few
-/// subgraphs.
+/// Returns edge number `i`; no two edges are equal. The ends are near each other, so a range of sources is a
+/// range of a few subgraphs.
 fn edge(i: u64) -> (u64, u64) {
     let (v, turn) = (i / DEGREE, i % DEGREE);
     (v, (v + 1 + turn * 29 + v % 5) % VERTICES)
 }
 
-/// A store with all edges in one segment, closed, and the bytes of memory that it takes whole.
+/// Makes a closed store with all edges in one segment; also returns the bytes of memory that the whole graph
+/// needs.
 fn store() -> (SimFs, u64) {
     let disk = SimFs::new();
     let graph = options().open_on(disk.handle()).unwrap();
@@ -54,7 +55,7 @@ fn put(tx: &mut hedgerow::WriteTxn, (a, b): (u64, u64), i: u64) {
     tx.put_edge_with(EdgeKey::new("calls", a, b), [("note", note.as_str())]).unwrap();
 }
 
-/// What kernels say of a snapshot, and how many edges it has.
+/// Returns the results of kernels on a snapshot, and the number of its edges.
 fn answers(snapshot: &Snapshot) -> (Vec<Outcome>, u64) {
     let KernelView::Tiered(view) = snapshot.kernel_view(&EdgeSelection::of("calls")).unwrap() else {
         panic!("the graph fits the limit");
@@ -72,12 +73,12 @@ fn answers(snapshot: &Snapshot) -> (Vec<Outcome>, u64) {
 fn agree(found: &(Vec<Outcome>, u64), expected: &(Vec<Outcome>, u64)) {
     assert_eq!(found.1, expected.1, "edges");
     for (found, expected) in found.0.iter().zip(&expected.0) {
-        // Scores are added up in another order.
+        // The kernels add scores in another order.
         assert!(found.agrees_with(expected, 1e-12), "{:?}", expected.kind());
     }
 }
 
-/// Removes the edges of a tenth of the vertices, and puts others for half of them.
+/// Removes the edges of a tenth of the vertices, and inserts other edges for half of them.
 fn change(graph: &Graph) {
     let tenth: Vec<u64> = (EDGES / 2..EDGES / 2 + EDGES / 10).collect();
     for (batch, edges) in tenth.chunks(200).enumerate() {
@@ -93,7 +94,7 @@ fn change(graph: &Graph) {
                 Ok(())
             })
         };
-        // What left memory between a read and its commit counts as changed.
+        // The transaction treats data that was evicted between a read and its commit as changed.
         while let Err(error) = write() {
             assert!(matches!(error, Error::Commit(CommitError::Conflict { .. })), "{error}");
             std::thread::sleep(Duration::from_millis(1));
@@ -114,11 +115,11 @@ fn kernels_on_a_held_snapshot_say_what_they_said_while_a_tenth_of_the_edges_chan
     let now = graph.snapshot().unwrap();
     let after = answers(&now);
     assert!(after.1 < EDGES);
-    // Else the edges that changed are of no matter to kernels.
+    // The change must affect the results of a kernel.
     assert!(after.0.iter().zip(&before.0).any(|(now, before)| !now.agrees_with(before, 1e-6)));
     drop(now);
     graph.checkpoint().unwrap();
-    // All may have left before, for room.
+    // The store may have evicted everything before, to make room.
     graph.evict().unwrap();
     agree(&answers(&snapshot), &before);
     let used = graph.stats().unwrap().memory_bytes();

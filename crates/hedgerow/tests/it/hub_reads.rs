@@ -1,30 +1,30 @@
-//! Reads of hubs are counted: of a list that is cut into pieces one for each piece, of one edge a search,
-//! whatever other segments hold.
+//! The tests count the reads of hubs. A list in pieces takes one read for each piece, and one edge takes a
+//! search, however many other segments there are.
 
 use hedgerow::{Direction, Graph, Snapshot};
 use hedgerow_testkit::SimFs;
 
 use crate::cold::{counted, options, reads_of};
 
-/// The hub, and two vertices whose records are in its image: one has few neighbors, one has none.
+/// The hub, and two vertices with records in its image: one has few neighbors, one has none.
 const HUB: u64 = 7;
 const SMALL: u64 = 9;
 const NONE: u64 = 11;
-/// Another subgraph of the page, for changes that later segments hold.
+/// A vertex in another subgraph of the page, for changes in later segments.
 const BESIDE: u64 = 100;
 const DEGREE: u64 = 70_000;
-/// Of edges into the hub there are fewer.
+/// The number of edges into the hub, smaller than the number of edges out of it.
 const INCOMING: u64 = 30_000;
 
-/// A graph with and without weights, and how many neighbors a piece has.
+/// A graph with and a graph without weights, each with the number of neighbors of a piece.
 const KINDS: [(bool, u64); 2] = [(false, 13_104), (true, 5_040)];
 
 fn insert(graph: &Graph, edges: impl Iterator<Item = (u64, u64)>) {
     graph.insert_edges(&edges.collect::<Vec<_>>()).unwrap();
 }
 
-/// The first reads of the page by an opened store, and the number of file reads that each takes without those
-/// of directories. There is one directory for each of this many segments.
+/// Opens the store and makes the first read of the page. Returns the number of file reads without
+/// directories, and the result. There is one directory for each of the `segments` segments.
 fn first_read<R>(disk: &SimFs, weighted: bool, segments: u64, f: impl FnOnce(&Snapshot) -> R) -> (u64, R) {
     let (graph, counters) = counted(disk, options(true).weighted(weighted));
     let snapshot = graph.snapshot().unwrap();
@@ -32,8 +32,8 @@ fn first_read<R>(disk: &SimFs, weighted: bool, segments: u64, f: impl FnOnce(&Sn
     (reads.checked_sub(segments).expect("a directory of each segment"), found)
 }
 
-/// Checks every kind of read of a store that has the page in this many segments, the image of the hub in the
-/// oldest.
+/// Checks every kind of read of a store with the page in this many segments; the oldest one has the image of
+/// the hub.
 fn check(disk: &SimFs, (weighted, most): (bool, u64), segments: u64) {
     let lists = [(Direction::Out, DEGREE), (Direction::In, INCOMING)];
     for (direction, length) in lists {
@@ -62,7 +62,7 @@ fn reads_of_a_hub_are_counted_in_several_segments_and_after_a_compaction() {
         let options = || options(true).weighted(kind.0);
         let graph = options().open_on(disk.handle()).unwrap();
         insert(&graph, (0..DEGREE).map(|v| (HUB, v)));
-        // All but the hub itself, so that both directions have lists of their own lengths.
+        // All vertices except the hub, so that the lists of the two directions differ in length.
         insert(
             &graph,
             (0..=INCOMING).filter(|v| *v != HUB).map(|v| (v + DEGREE, HUB)).take(INCOMING as usize - 1),

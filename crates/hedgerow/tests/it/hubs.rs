@@ -1,5 +1,5 @@
-//! Vertices with more edges than one transaction may change: their removal is refused, and they are emptied
-//! by several.
+//! Vertices with more edges than one transaction may change. The store refuses their removal; several
+//! transactions remove their edges.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use hedgerow_testkit::{SimFs, explored};
 
 use crate::common;
 
-/// A quarter of the least limit, at 64 bytes an operation.
+/// The most operations of a transaction: a quarter of the least limit, at 64 bytes an operation.
 const MOST: u64 = LEAST_MEMORY_LIMIT / 4 / 64;
 const HUB: u64 = 0;
 
@@ -21,7 +21,7 @@ fn options(directed: bool, reverse: bool) -> Options {
     options.durability(Durability::Manual).background_settling(false).memory_limit(LEAST_MEMORY_LIMIT)
 }
 
-/// A hub with so many edges, a third of them out of it in a directed graph.
+/// Makes a hub with this number of edges. In a directed graph, a third of them are outgoing.
 fn with_hub(options: &Options, directed: bool, edges: u64) -> Graph {
     let graph = options.clone().open_on(SimFs::new().handle()).unwrap();
     let all: Vec<(u64, u64)> =
@@ -45,10 +45,10 @@ fn the_removal_of_a_vertex_counts_as_many_operations_as_it_has_edges() {
         let mut tx = graph.write().unwrap();
         assert!(tx.remove_vertex(HUB).unwrap());
         if reverse {
-            // What the transaction holds counts already.
+            // The operations of the transaction count already.
             assert_eq!(too_large(tx.put_edge(1, 2)), ((MOST + 1) * 64, MOST * 64));
         }
-        // Others add an edge: more than it may remove.
+        // Other transactions add two edges: then the vertex has more edges than one transaction may remove.
         graph.insert_edge(HUB, MOST).unwrap();
         graph.insert_edge(HUB, MOST + 1).unwrap();
         let before = (graph.stats().unwrap().version_bytes, graph.published_ts());
@@ -59,14 +59,14 @@ fn the_removal_of_a_vertex_counts_as_many_operations_as_it_has_edges() {
         );
         let after = (graph.stats().unwrap().version_bytes, graph.published_ts());
         assert_eq!(after, before, "nothing was done");
-        // Refused at once where the snapshot tells it.
+        // The call refuses the removal at once if the snapshot shows the number of edges.
         let mut tx = graph.write().unwrap();
         if reverse {
             assert_eq!(too_large(tx.remove_vertex(HUB)), ((MOST + 2) * 64, MOST * 64));
             assert!(tx.is_empty());
         }
         drop(tx);
-        // As many as fit.
+        // The largest number of edges that fits.
         graph.remove_edge(HUB, MOST).unwrap();
         graph.remove_edge(HUB, MOST + 1).unwrap();
         let mut tx = graph.write().unwrap();
@@ -117,7 +117,7 @@ fn a_hub_is_emptied_by_several_transactions_and_then_removed() {
     }
 }
 
-/// Label, ends and rank; of an undirected graph the smaller end first.
+/// The label, both ends and the rank; in an undirected graph the smaller end comes first.
 type Edges = BTreeSet<(u16, u64, u64, u64)>;
 
 const LABELS: [&str; 3] = ["", "likes", "calls"];
@@ -147,7 +147,7 @@ impl World {
         (label, a, b, rank)
     }
 
-    /// A few writes of the transaction itself.
+    /// Makes a few writes in the transaction.
     fn write(&mut self, tx: &mut WriteTxn, edges: &mut Edges) {
         for _ in 0..self.rng.below(12) {
             let edge = self.edge();
@@ -180,7 +180,8 @@ impl World {
         found
     }
 
-    /// How many edges were removed, and how many calls left some.
+    /// Removes edges of a random vertex. Returns the number of removed edges, and 1 if the call left some
+    /// edges.
     fn step(&mut self) -> (usize, usize) {
         let mut tx = self.graph.write().unwrap();
         let mut edges = self.edges.clone();
@@ -220,7 +221,8 @@ fn edges_of_a_vertex_are_removed_as_a_model_says() {
     explored("calls that left some", left as u64, 200);
 }
 
-/// An edge that comes meanwhile would be left without a word: that is a conflict.
+/// Another transaction adds an edge meanwhile. The removal did not report this edge, so the transaction
+/// conflicts.
 #[test]
 fn an_edge_that_comes_meanwhile_is_a_conflict() {
     let graph = Graph::in_memory().unwrap();

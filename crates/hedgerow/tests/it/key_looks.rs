@@ -10,25 +10,25 @@ use hedgerow_testkit::SimFs;
 use crate::opening_keys::{ALL, HARDLY_ANY, Names, PAGE, store_of};
 
 const PAGES: u64 = 12;
-/// Vertices that each further segment has and those before it do not.
+/// The number of vertices that a further segment adds.
 const FURTHER: u64 = 30;
-/// Of the first segment, vertices of which each further segment removes some.
+/// The number of vertices of the first segment that a further segment removes.
 const REMOVED: u64 = 8;
 /// The most bytes of a block of keys here: no key is longer than a block.
 const BLOCK: u64 = 4096;
 
-/// Number `i` of the vertices that further segment number `round` was the first to have.
+/// Returns vertex number `i` of the vertices that further segment number `round` added.
 fn further(names: Names, round: u64, i: u64) -> VertexKey {
     names.key(1_000_000 + round * 1_000 + i)
 }
 
-/// A store with vertices in the first segment, and others in each of some further ones; how many segments
-/// there are.
+/// Makes a store with vertices in the first segment, and other vertices in each of some further segments.
+/// Returns the number of segments.
 fn store_of_segments(names: Names) -> (SimFs, u64) {
     let disk = store_of(names, PAGES);
     let mut segments = 0;
     for round in 0..2 {
-        // The later ones are smaller, so that a checkpoint does not take the ones before it in.
+        // The later segments are smaller, so that a checkpoint does not merge the segments before it.
         let graph = names.options().open_on(disk.handle()).unwrap();
         let mut tx = graph.write().unwrap();
         let new = || 0..FURTHER >> (2 * round);
@@ -44,7 +44,7 @@ fn store_of_segments(names: Names) -> (SimFs, u64) {
     (disk, segments)
 }
 
-/// A store within a limit that was opened just now, and what it reads.
+/// A newly opened store with a limit, and the counters of its reads.
 struct Opened {
     graph: Graph,
     counters: Arc<IoCounters>,
@@ -60,7 +60,7 @@ impl Opened {
         Opened { graph, counters, names }
     }
 
-    /// What `look` says, which may read so many blocks.
+    /// Returns the result of `look`, which may read at most `blocks` blocks.
     fn within(&self, blocks: u64, look: impl FnOnce() -> bool) -> bool {
         let read = || (self.counters.reads.load(Relaxed), self.counters.read_bytes.load(Relaxed));
         let before = read();
@@ -71,7 +71,7 @@ impl Opened {
         found
     }
 
-    /// Each way to look one vertex up, which is in segment number `age` from the newest on, or in none.
+    /// Looks up one vertex in each way. It is in segment number `age` from the newest on, or in none.
     fn look_up(&self, key: &VertexKey, is_there: bool, age: u64) {
         let snapshot = self.graph.snapshot().unwrap();
         let id = || snapshot.vertex_id(key).unwrap().is_some();
@@ -79,8 +79,8 @@ impl Opened {
         assert_eq!(self.within(age, || snapshot.contains_vertex(key).unwrap()), is_there, "{key}");
     }
 
-    /// Vertices of each segment, absent ones, and removed ones, all over the pages; as few as do not have all
-    /// keys read.
+    /// Looks up vertices of each segment, absent ones, and removed ones, all over the pages. These are few
+    /// enough that the store does not read all keys.
     fn look_up_all(&self, segments: u64) {
         for v in (0..PAGES * PAGE).skip(300).step_by(1_013) {
             self.look_up(&self.names.key(v), true, segments);
@@ -96,7 +96,8 @@ impl Opened {
         }
     }
 
-    /// Ids of vertices that were removed serve others, while segments still say the former keys of them.
+    /// Other vertices get the ids of removed vertices, while segments still have the earlier keys of these
+    /// ids.
     fn with_ids_that_are_used_again(&self, segments: u64) {
         let held = self.graph.snapshot().unwrap();
         let old: Vec<VertexKey> = (2_000..2_010).map(|v| self.names.key(v)).collect();
@@ -104,7 +105,7 @@ impl Opened {
         let ids: Vec<_> = old.iter().map(|key| id(key).unwrap()).collect();
         self.write(|tx| old.iter().for_each(|key| assert!(tx.remove_vertex(key).unwrap())));
         old.iter().for_each(|key| self.look_up(key, false, segments));
-        // Who looked before sees what was there.
+        // A snapshot that was opened before still sees the vertices.
         for key in &old {
             assert!(self.within(segments, || held.contains_vertex(key).unwrap()), "{key}");
         }
@@ -137,10 +138,10 @@ fn a_look_up_by_name_reads_at_most_one_block_of_each_segment() {
             let opened = Opened::new(names, &disk, kept);
             let before = opened.counters.reads.load(Relaxed);
             opened.look_up_all(segments);
-            // They do read: most keys are in the oldest segment.
+            // The look-ups do read: most keys are in the oldest segment.
             let reads = opened.counters.reads.load(Relaxed) - before;
             assert!(reads > 48 * segments, "{reads} reads");
-            // What is written counts from then on, and what is removed no longer.
+            // From the commit on, new keys name vertices, and removed keys do not.
             let mut tx = opened.graph.write().unwrap();
             let (old, new) = (names.key(500), names.key(9_000_000));
             let mut contains = |key| opened.within(segments, || tx.contains_vertex(key).unwrap());

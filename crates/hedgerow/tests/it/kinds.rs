@@ -1,5 +1,5 @@
-//! Kinds of vertices: keys, properties and counts of their own, labels that say the kinds of their ends, and
-//! how all that lasts.
+//! Kinds of vertices: their own keys, properties and counts, labels with kinds for their ends, and all of
+//! this after each way of reopening.
 
 use hedgerow::{
     ArgumentError, CommitError, Direction, Durability, EdgeKey, Error, Graph, KeyKind, KindId, LabelOptions,
@@ -9,7 +9,7 @@ use hedgerow_testkit::SimFs;
 
 const ALL: [KeyKind; 2] = [KeyKind::U64, KeyKind::Str];
 
-/// A user has a text for a key, a page a number; users edit pages.
+/// Makes a graph in which users have texts for keys, and pages have numbers; users edit pages.
 fn wiki(options: Options) -> (Graph, KindId, KindId) {
     let graph = options.in_memory().unwrap();
     let (user, page) = define(&graph).unwrap();
@@ -67,7 +67,7 @@ fn equal_keys_of_several_kinds_name_several_vertices() {
     }
 }
 
-/// The ids of removed vertices go to vertices of other kinds, with keys that look alike.
+/// The ids of removed vertices go to vertices of other kinds with similar keys.
 #[test]
 fn ids_go_from_one_kind_to_another() {
     let graph = Graph::in_memory().unwrap();
@@ -120,7 +120,7 @@ fn a_label_says_the_kinds_of_its_ends() {
         // A number is no key of a user.
         let error = argument(edit(5.into(), 7.into()).unwrap_err());
         assert!(matches!(error, ArgumentError::KeyOfKind { .. }), "{error}");
-        assert_eq!(error.to_string(), "kind user is defined with str keys, and 5 is not of this type");
+        assert_eq!(error.to_string(), "kind user is defined with str keys, but the key 5 has another type");
 
         let now = graph.snapshot().unwrap();
         assert_eq!(now.vertex_count(), 4, "ann, a, 7 and 1");
@@ -200,7 +200,7 @@ fn what_does_not_fit_is_refused() {
 
     let conflict = |result: Result<KindId>| argument(result.unwrap_err());
     let error = conflict(graph.define_kind("user", KeyKind::U64));
-    assert_eq!(error.to_string(), "kind user is with str keys, not with u64 keys");
+    assert_eq!(error.to_string(), "kind user is defined with str keys, not with u64 keys");
     assert!(matches!(conflict(graph.define_kind("", KeyKind::U64)), ArgumentError::Invalid(_)));
     assert!(matches!(conflict(graph.define_kind("new", KeyKind::Dense)), ArgumentError::Invalid(_)));
     assert_eq!(graph.define_kind("user", KeyKind::Str).unwrap(), user, "as it is already");
@@ -231,7 +231,7 @@ fn a_graph_has_so_many_kinds_and_no_more() {
     assert_eq!(graph.snapshot().unwrap().vertex_count_of(last).unwrap(), 2);
 }
 
-/// Pipelined operations take effect in their order, whatever kinds their keys are of.
+/// Pipelined operations take effect in their order, for keys of all kinds.
 #[test]
 fn a_pipeline_takes_keys_of_all_kinds() {
     let (graph, user, page) = wiki(Options::new());
@@ -294,7 +294,7 @@ fn kinds_last() {
     }
 }
 
-/// All vertices with properties, and all edges.
+/// Returns all vertices with properties, and all edges.
 fn content(graph: &Graph) -> Vec<String> {
     let now = graph.snapshot().unwrap();
     let vertices: Vec<VertexKey> = now.vertices().unwrap().map(|vertex| vertex.unwrap().1).collect();
@@ -308,7 +308,7 @@ fn content(graph: &Graph) -> Vec<String> {
     lines
 }
 
-/// Five tables of one business, each with keys from 0 on, joined by four kinds of edges.
+/// Five tables of a business, each with keys from 0 on; four kinds of edges connect them.
 #[test]
 fn tables_with_small_keys_do_not_collide() {
     let graph = Graph::in_memory().unwrap();
@@ -350,15 +350,14 @@ fn tables_with_small_keys_do_not_collide() {
     }
 }
 
-/// A definition that is refused leaves nothing behind: the next kind gets its number, and may have keys of
-/// the other type.
+/// A refused definition leaves nothing: the next kind gets its number, and may have keys of the other type.
 #[test]
 fn a_kind_that_was_refused_says_nothing_of_the_next_one() {
     let disk = SimFs::new();
     let options = Options::new().durability(Durability::Sync).log_segment_bytes(4096).checkpoint_log_bytes(0);
     let graph = options.open_on(disk.handle()).unwrap();
     disk.set_quota(Some(disk.used_bytes()));
-    // Until the log is full.
+    // Inserts edges until the log is full.
     let last = (0..10_000_u64).find(|n| graph.insert_edge(*n, n + 1).is_err());
     assert!(last.is_some(), "the log is never full");
     let refused = graph.define_kind(&"n".repeat(200), KeyKind::U64);

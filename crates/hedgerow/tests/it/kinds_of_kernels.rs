@@ -1,5 +1,5 @@
 //! Kernels over labels that state the kinds of their ends run on the vertices of those kinds, as if the graph
-//! had no others.
+//! had no other vertices.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn each_snapshot_has_the_kinds_of_its_time() {
     let found = components(&early.0);
     assert_eq!(found.values().sum::<usize>() as u64, AIRPORTS);
     for round in 0..6 {
-        // Airports and airlines come and go; the ids of some go to others.
+        // A transaction removes and inserts airports and airlines; some ids go to other vertices.
         let mut tx = world.graph.write().unwrap();
         for n in 0..40 {
             tx.remove_vertex(world.airport.key(1_000 + (round + 5) % 6 * 100 + n)).unwrap();
@@ -86,7 +86,8 @@ fn all_graphs_of_a_label_have_the_same_vertices() {
         let outside = snapshot.vertex_id(world.airline.key("line 0")).unwrap().unwrap();
         assert!(!paged.contains(outside) && !weighted.contains(outside) && !of_kernel.contains(outside));
 
-        // Rows by key and by id, of which those of the default label are of all vertices.
+        // A copy of the label, by id and by key, has the same rows as a copy of the store of airports alone.
+        // A copy of the default label has a row for each vertex.
         for order in [RowOrder::Id, RowOrder::Key] {
             let csr = snapshot.csr_of("route", CsrOptions::new().order(order).weight("weight")).unwrap();
             let same = plain.csr_of("route", CsrOptions::new().weight("weight")).unwrap();
@@ -128,7 +129,7 @@ fn views_of_kinds_are_shared_and_charged_and_go_with_their_snapshots() {
     snapshot.view_selected(&unrestricted).unwrap();
     let before = bytes();
     let view = snapshot.view_of("route").unwrap();
-    // A word for each subgraph, and 16 bytes for the kinds of its vertices.
+    // A view takes one word for each subgraph, and 16 bytes for the kinds of its vertices.
     let subgraphs = view.vertex_bound().div_ceil(64) as u64;
     let taken = bytes() - before;
     assert!(taken >= 24 * (subgraphs - 2) && taken <= 64 * subgraphs, "{taken} bytes, {subgraphs} subgraphs");
@@ -154,7 +155,7 @@ fn reads_of_lists_name_vertices_of_any_kind() {
         .chain((0..AIRPORTS).map(|n| world.airport.key(n).to_owned()))
         .collect();
     let keys: Vec<VertexKeyRef<'_>> = keys.iter().map(VertexKey::as_ref).collect();
-    // As many keys as make a view.
+    // Enough keys for the call to make a view.
     let degrees = snapshot.degrees_of("route", &keys, Direction::Out, MissingVertex::Refuse).unwrap();
     let (lines, ports) = degrees.split_at(AIRLINES as usize);
     assert!(lines.iter().all(|&degree| degree == 0) && ports.iter().any(|&degree| degree > 0));
@@ -178,23 +179,23 @@ fn kinds_that_do_not_hold_all_ends_are_refused() {
     let refused: [(EdgeSelection<'_>, &str); 7] = [
         (
             of("route").kinds([airline]),
-            "edges of label route end at vertices of kind airport: kinds must hold it",
+            "edges of label route end at vertices of kind airport: kinds must include this kind",
         ),
         (
             of("owns").kinds([airport]),
-            "edges of label owns end at vertices of kind airline: kinds must hold it",
+            "edges of label owns end at vertices of kind airline: kinds must include this kind",
         ),
         (
             EdgeSelection::of_labels(["route", "plain"]).kinds([airport, airline]),
-            "edges of label plain end at vertices of any kind: kinds must hold all of them",
+            "edges of label plain end at vertices of any kind: kinds must include every kind",
         ),
         (
             of("").kinds([airport]),
-            "edges of the default label end at vertices of any kind: kinds must hold all of them",
+            "edges of the default label end at vertices of any kind: kinds must include every kind",
         ),
         (
             EdgeSelection::all().kinds([airport]),
-            "edges of label ferry end at vertices of kind port: kinds must hold it",
+            "edges of label ferry end at vertices of kind port: kinds must include this kind",
         ),
         (of("route").kinds([]), "the list of kinds is empty: name a kind, or give no list"),
         (of("route").kinds([airport, KindId(9)]), "no kind number 9"),
@@ -210,7 +211,7 @@ fn kinds_that_do_not_hold_all_ends_are_refused() {
             assert!(error.contains(expected), "{error}");
         }
     }
-    // What a kernel begins at is a vertex of its graph.
+    // The start of a kernel must be a vertex of its graph.
     let line = airline.key("line 0");
     let error = snapshot.kernel_vertex(&of("route"), line).unwrap_err();
     assert!(matches!(error, Error::Argument(ArgumentError::Invalid(_))), "{error}");
@@ -218,7 +219,7 @@ fn kinds_that_do_not_hold_all_ends_are_refused() {
     assert!(error.to_string().contains(expected), "{error}");
     assert!(snapshot.kernel_vertex(&of("route").kinds([airport, airline]), line).unwrap().is_some());
     assert_eq!(snapshot.kernel_vertex(&of("route"), 5).unwrap(), snapshot.vertex_id(airport.key(5)).unwrap());
-    // In a store without kinds the default one is all.
+    // In a store without kinds, the default kind has all vertices.
     let plain = Graph::in_memory().unwrap();
     plain.insert_edge(1, 2).unwrap();
     let now = plain.snapshot().unwrap();
@@ -226,7 +227,7 @@ fn kinds_that_do_not_hold_all_ends_are_refused() {
     assert!(now.view_selected(&of("").kinds([KindId(1)])).is_err());
 }
 
-/// Of all labels those count that have edges.
+/// A read of all labels takes the kinds of those labels that have edges.
 #[test]
 fn kinds_of_all_labels_hold_the_ends_of_labels_with_edges() {
     let graph = Graph::in_memory().unwrap();

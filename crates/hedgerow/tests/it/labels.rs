@@ -1,5 +1,5 @@
-//! Long because each test reads one graph with labels in all ways. Labels, ranks and properties: what each
-//! call says, in memory and after each way of reopening.
+//! Long because each test reads one graph with labels in all ways. Labels, ranks and properties: the results
+//! of each call, in memory and after each way of reopening.
 
 use hedgerow::Error::Argument;
 use hedgerow::{
@@ -136,7 +136,7 @@ fn what_does_not_fit_the_schema_is_refused() {
     fill(&graph);
     let mut tx = graph.write().unwrap();
     let error = tx.put_edge_with(knows(1, 2), [("since", "yesterday")]).unwrap_err();
-    assert_eq!(error.to_string(), "property since is of type i64, the value of type utf8");
+    assert_eq!(error.to_string(), "property since has type i64, but the value has type utf8");
     assert!(matches!(
         tx.put_edge_with(knows(1, 2).rank(1), [("a", 1)]),
         Err(Argument(ArgumentError::Invalid(_)))
@@ -169,7 +169,7 @@ fn what_does_not_fit_the_schema_is_refused() {
     assert_eq!(s.weight(5, 6).unwrap(), Some(2.5));
     let found = s.edge_properties(EdgeKey::new("", 5, 6)).unwrap().unwrap();
     assert_eq!(found, [("weight".into(), Value::F64(2.5)), ("note".into(), Value::from("w"))]);
-    // A plain write to the same edge replaces it whole.
+    // A plain write to the same edge replaces all of the edge.
     let mut tx = graph.write().unwrap();
     tx.put_weighted_edge(5, 6, 3.0).unwrap();
     tx.commit().unwrap();
@@ -187,7 +187,7 @@ fn a_property_weighs_the_edges_of_a_view() {
             if settled {
                 graph.settle().unwrap();
             }
-            // A later change must not be seen through the older snapshot.
+            // The older snapshot must not see a later change.
             let s = graph.snapshot().unwrap();
             assert!(
                 graph.update_edge(EdgeKey::new("calls", 1, 2).rank(7), [("seconds", Value::Null)]).unwrap()
@@ -232,7 +232,7 @@ fn a_graph_without_incoming_edges_finds_them_and_removes_them_with_the_vertex() 
     fill(&graph);
     expect(&graph);
     assert!(!graph.config().reverse);
-    // Far away, so that sources lie in other subgraphs.
+    // Vertices far away, so that sources are in other subgraphs.
     let mut tx = graph.write().unwrap();
     for i in 0..300 {
         tx.put_edge(1000 + i, 2).unwrap();
@@ -269,7 +269,7 @@ fn a_transaction_that_reads_everything_may_name_a_new_label() {
     assert_eq!(tx.snapshot().unwrap().edge_count().unwrap(), 1);
     tx.put_edge_with(knows(1, 2), [("since", 1)]).unwrap();
     tx.commit().unwrap();
-    // Another commit beside the definitions is a conflict.
+    // Another commit concurrent with the definitions is a conflict.
     let mut tx = graph.write().unwrap();
     assert_eq!(tx.snapshot().unwrap().edge_count().unwrap(), 2);
     graph.insert_edge(2, 3).unwrap();
@@ -335,7 +335,7 @@ fn each_kind_of_read_is_validated() {
     }
 }
 
-/// A vertex with so many neighbours that its main part takes patches, settled and not.
+/// A vertex with enough neighbors for patches of its main part, before and after settling.
 #[test]
 fn weights_of_a_hub_are_those_of_its_edges() {
     use hedgerow::Resident;
@@ -363,8 +363,8 @@ fn weights_of_a_hub_are_those_of_its_edges() {
     }
 }
 
-/// Without incoming lists the edges to a vertex stand with their sources alone, also where no vertex near it
-/// has an edge of the label.
+/// Without incoming lists, only the source of an edge has the edge. The removal finds edges to a vertex even
+/// if no vertex near it has an edge of the label.
 #[test]
 fn a_removed_vertex_takes_the_labelled_edges_to_it_along_also_without_incoming_lists() {
     let graph = crate::common::small().keys(hedgerow::KeyKind::Dense).reverse(false).in_memory().unwrap();
@@ -378,7 +378,7 @@ fn a_removed_vertex_takes_the_labelled_edges_to_it_along_also_without_incoming_l
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// The null for a property that is not defined yet still removes what a commit before this one sets.
+/// A null for a property that is not defined yet still removes a value that an earlier commit sets.
 #[test]
 fn a_null_for_a_property_that_is_defined_meanwhile_is_a_conflict() {
     for (other, conflicts) in [(1u64, true), (2, false)] {

@@ -1,5 +1,5 @@
-//! Edges with long properties within a limit: what is about to come into memory is known by its bytes in
-//! files, not by the number of edges.
+//! Edges with long properties within a limit: the store estimates the memory for a load from the bytes in the
+//! files, not from the number of edges.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,11 +13,11 @@ use hedgerow_testkit::SimFs;
 
 use crate::common;
 
-/// The vertices of a page.
+/// The number of vertices of a page.
 const PAGE: u64 = 4096;
 const PAGES: u64 = 14;
-/// Edges of a page, and the bytes of their text: less than an eighth of the limit, so that it is loaded
-/// whole.
+/// The number of edges of a page, and the bytes of the text of an edge. The texts of a page take less than an
+/// eighth of the limit, so that the store loads the page whole.
 const EDGES: u64 = 128;
 const TEXT: usize = 13_000;
 
@@ -33,7 +33,7 @@ fn put(graph: &Graph, a: u64, b: u64) {
     tx.commit().unwrap();
 }
 
-/// Some edges on each page, with properties that take more than the limit.
+/// Makes a store with some edges on each page; their properties take more than the limit.
 fn store() -> SimFs {
     let disk = SimFs::new();
     let graph = options().open_on(disk.handle()).unwrap();
@@ -60,7 +60,7 @@ fn pages_of_long_properties_are_read_once_and_labels_that_do_not_fit_are_not_rea
     let reads_of_writes = |limit: Option<u64>| {
         let (graph, counters) = open(&disk, limit);
         let before = counters.read_bytes.load(Relaxed);
-        // Each has its page loaded; from the ninth on others have to leave.
+        // Each write loads its page; from the ninth write on, the store has to evict other pages.
         (0..PAGES).for_each(|page| put(&graph, page * PAGE, page * PAGE + 7));
         if let Some(limit) = limit {
             let most = graph.most_memory_used();

@@ -1,5 +1,5 @@
-//! Answers that are kept from snapshot to snapshot of a store equal those from scratch: beside writers,
-//! across checkpoints and settling, and not across an opening.
+//! Maintained answers of a store equal the answers from scratch at each snapshot: concurrent with writers,
+//! across checkpoints and settling, but not across an opening.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +15,8 @@ use hedgerow_workload::rng::Rng;
 use crate::common::small;
 
 const VERTICES: u64 = 300;
-/// Stores, and change sets of each; after each set every kind of answer is compared.
+/// The number of stores, and the number of change sets of each store; the test compares every kind of answer
+/// after each set.
 const ROUNDS: u64 = 4;
 const SETS: u32 = 150;
 
@@ -54,7 +55,7 @@ fn write(graph: &Graph, rng: &mut Rng, operations: u64) {
             _ => _ = tx.remove_edge(src, dst).unwrap(),
         }
     }
-    // Another thread may have been first.
+    // Another thread may have committed first.
     _ = tx.commit();
 }
 
@@ -90,15 +91,15 @@ fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
         assert!(from_changes > SETS, "{from_changes} answers of changes");
         compared += u64::from(SETS);
         let old = graph.snapshot().unwrap();
-        // Not of the operations above: now and then nine of them change nothing, and both snapshots are of
-        // one timestamp.
+        // A separate write. Sometimes nine of the operations above change nothing, and then both snapshots
+        // have the same timestamp.
         graph.insert_edge(3 * VERTICES, 3 * VERTICES + 1).unwrap();
         let new = graph.snapshot().unwrap();
         kept[0].at(&new).unwrap();
         let (answer, made) = kept[0].at(&old).unwrap();
         assert_eq!(made, Made::NotLater);
         must_be_right(answer, &old);
-        // A handle of a store that was closed and opened says that it begins anew.
+        // After the store is closed and opened again, a handle reports that it starts anew.
         drop((old, new));
         kept.truncate(1);
         graph.close().unwrap();
@@ -112,7 +113,7 @@ fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
     explored("change sets of kept answers", compared, ROUNDS * u64::from(SETS));
 }
 
-/// Over a label, also one with parallel edges, beside changes of other labels.
+/// Answers over a label, also a label with parallel edges, concurrent with changes of other labels.
 #[test]
 fn kept_answers_over_labels_are_right_after_each_commit() {
     for seed in 0..4 {
@@ -189,7 +190,8 @@ fn kept_answers_are_right_beside_writers() {
     assert!(graph.snapshot().unwrap().view().unwrap().vertex_count() > 0);
 }
 
-/// Handles keep what the last snapshot sees, for the store to tell what differs, and not its view.
+/// A handle keeps the state of its last snapshot, so that the store can find the changes; it does not keep
+/// the view.
 #[test]
 fn a_snapshot_without_its_view_keeps_what_it_sees() {
     let degrees = |snapshot: &Snapshot| -> Vec<Option<usize>> {

@@ -1,5 +1,5 @@
-//! What a read means depends on the call and on the snapshot: neither on which labels have edges now, nor on
-//! what is defined and written elsewhere later.
+//! The meaning of a read depends on the call and on the snapshot. It does not depend on which labels have
+//! edges now, or on later definitions and writes elsewhere.
 
 use hedgerow::{
     Comparison, Durability, EdgeDirection, EdgeKey, EdgeSelection, Graph, KHopOptions, KeyKind, KindId,
@@ -16,14 +16,14 @@ fn of_kind(kind: KindId, n: u64) -> VertexKey {
     kind.key(n).to_owned()
 }
 
-/// Without properties.
+/// No properties.
 const NONE: [(&str, Value); 0] = [];
 
 fn put(graph: &Graph, edge: EdgeKey<'_>) {
     graph.put_edge_with(edge, NONE).unwrap();
 }
 
-/// A store of vertex 7 of the default kind, without edges, and of page 7 with an edge.
+/// Makes a store with vertex 7 of the default kind, without edges, and with page 7, which has an edge.
 fn pages(options: Options) -> (Graph, KindId) {
     let graph = options.in_memory().unwrap();
     let page = graph.define_kind("page", KeyKind::U64).unwrap();
@@ -37,7 +37,7 @@ fn pages(options: Options) -> (Graph, KindId) {
     (graph, page)
 }
 
-/// What reads of several labels, and of all, say of a vertex that is named without its kind.
+/// Returns the results of reads of several labels, and of all labels, for a vertex without a kind in its key.
 fn of_seven(snapshot: &Snapshot) -> Vec<String> {
     let both = EdgeSelection::of_labels(["plain", "typed"]);
     let selections = [
@@ -75,11 +75,12 @@ fn what_a_key_names_depends_on_the_labels_that_the_call_names() {
                 "vertex 7 has no edges"
             );
         }
-        // Elsewhere, later: the first edge of a label.
+        // Later and elsewhere, a commit writes the first edge of a label.
         put(&graph, EdgeKey::new("plain", 100, 101));
         assert_eq!(of_seven(&snapshot), found);
         assert_eq!(of_seven(&graph.snapshot().unwrap()), found);
-        // Labels that all say the same kind name it, with edges or without.
+        // If all labels of a call have the same kind of end, the key names a vertex of this kind, with edges
+        // or without.
         graph.define_label("other", LabelOptions::new().ends(page, page)).unwrap();
         let typed = EdgeSelection::of_labels(["typed", "other"]);
         let expected = Some(vec![of_kind(page, 8)]);
@@ -186,14 +187,14 @@ fn definitions_are_published_and_durable_when_they_return() {
     graph.define_vertex_property("age", PropertyType::I64).unwrap();
     let schema = graph.snapshot().unwrap().schema();
     assert_eq!(&schema, &*graph.schema());
-    // What the disk holds now survives the loss of all that was not synced.
+    // The state on the disk at this point survives the loss of all unsynced data.
     let after = disk.crash_clone(Damage::LoseAll, 0);
     let reopened = Options::new().open_on(after.handle()).unwrap();
     assert_eq!(&*reopened.schema(), &schema);
 }
 
-/// What the kernels say of chosen edges does not depend on whether lists come from memory, in several runs
-/// each, or from pages.
+/// The results of kernels on chosen edges do not depend on the source of the lists: memory, with several runs
+/// of each list, or pages.
 #[test]
 fn kernels_on_chosen_edges_in_memory_and_by_the_page_agree() {
     const VERTICES: u64 = 600;
@@ -233,7 +234,7 @@ fn kernels_on_chosen_edges_in_memory_and_by_the_page_agree() {
             match (resident, by_page) {
                 (Ok(resident), Ok(by_page)) => {
                     let is_same = match (&by_page, &resident) {
-                        // Communities as good as others are not the same ones.
+                        // Two partitions may be equally good and still differ, so this compares labels.
                         (Outcome::Communities(a), Outcome::Communities(b)) => a.labels == b.labels,
                         (a, b) => a.agrees_with(b, 1e-12),
                     };
@@ -252,7 +253,7 @@ fn kernels_on_chosen_edges_in_memory_and_by_the_page_agree() {
     }
 }
 
-/// Reads that ask for no weights do not fail at an edge without one, whichever way they take.
+/// A read without weights succeeds at an edge without a weight, in each way to read.
 #[test]
 fn a_neighborhood_needs_no_weights() {
     let graph = Graph::in_memory().unwrap();
@@ -268,21 +269,22 @@ fn a_neighborhood_needs_no_weights() {
     assert!(snapshot.view_selected(&weighed).is_err(), "a view needs them");
 }
 
-/// Of several edges without a number to weigh, an error names the same one before and after a merge, and by
-/// the page.
+/// Several edges have no number for their weight. The error names the same edge before and after a merge, and
+/// on tiered views.
 #[test]
 fn an_error_names_the_least_edge_without_a_weight() {
     let options = Options::new().background_settling(false).durability(Durability::Manual);
     let disk = SimFs::new();
     let graph = options.open_on(disk.handle()).unwrap();
-    // Not in the order in which the edges come, so that a delta begins with another one than the merged list.
+    // The vertices come in another order than the edges, so a delta begins with another edge than the merged
+    // list.
     for v in [5u64, 7, 9] {
         graph.transact(0, |tx| tx.insert_vertex(v)).unwrap();
     }
     for dst in [9u64, 5, 7] {
         put(&graph, EdgeKey::new("e", 1, dst));
     }
-    // In another subgraph, which a read by the page meets later.
+    // This edge is in another subgraph, which a tiered read meets later.
     graph.transact(0, |tx| (100..200u64).try_for_each(|v| tx.insert_vertex(v).map(drop))).unwrap();
     put(&graph, EdgeKey::new("e", 199, 100));
     graph.transact(0, |tx| tx.put_edge_with(EdgeKey::new("e", 8, 5), [("weight", 1.5)])).unwrap();

@@ -1,4 +1,4 @@
-//! The account of a store's memory.
+//! The account of the memory of a store.
 
 use hedgerow::{Durability, EdgeKey, KeyKind};
 use hedgerow_testkit::{SimFs, wait_until};
@@ -6,8 +6,9 @@ use hedgerow_workload::rng::Rng;
 
 use crate::common::account;
 
-/// A store of everything that takes memory: keys of texts, two labels, ranks, properties of any width,
-/// vertices that go, snapshots and views that are held, and records that wait to be written.
+/// The account explains the memory of a store with data of every kind: text keys, two labels, ranks, and
+/// properties of any width. The store also has removed vertices, open snapshots and views, and unwritten log
+/// records.
 pub(crate) fn the_account_explains_what_a_store_holds() {
     let disk = SimFs::new();
     let options = crate::common::small().keys(KeyKind::Str).durability(Durability::Manual);
@@ -45,14 +46,15 @@ pub(crate) fn the_account_explains_what_a_store_holds() {
             account::check(&graph).unwrap();
         }
     }
-    // What waits to be written is held in memory: so much at least was appended since it was written out the
-    // last time.
+    // Unwritten records are in memory. The test has appended at least this number of bytes since the last
+    // write.
     let mut tx = graph.write().unwrap();
     (0..5_000).for_each(|v| tx.put_edge(&format!("more {v}"), "more").unwrap());
     tx.commit().unwrap();
     let stats = account::check(&graph).unwrap();
     assert!(stats.log_buffer_bytes > 100_000, "{stats:?}");
-    // Views go with those who use them; some on another thread, and lists of all that walks may stand on.
+    // A view ends with its last user. Another thread frees some of the views, and lists that a walk may still
+    // read are freed later.
     held.clear();
     graph.forget_views();
     wait_until("the end of the views", || account::check(&graph).unwrap().view_bytes == 0);

@@ -1,4 +1,4 @@
-//! The limit that a store's memory is held against.
+//! The limit of the memory of a store.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,11 +15,12 @@ const LIMIT: u64 = LEAST_MEMORY_LIMIT;
 
 fn limited(limit: u64) -> Options {
     let options = Options::new().keys(KeyKind::Dense).directed(false).memory_limit(limit);
-    // No checkpoints but those that are asked for: `backpressure` is about the others.
+    // Only the checkpoints that the test requests: `backpressure` tests the other ones.
     options.durability(Durability::Manual).checkpoint_log_bytes(0)
 }
 
-/// Inserts random edges one by one until one is refused; tells how many went in.
+/// Inserts random edges one by one until the store refuses one; returns the number of inserted edges and the
+/// error.
 fn fill(graph: &Graph, seed: u64) -> (u64, Error) {
     let mut rng = Rng::new(seed);
     for inserted in 0.. {
@@ -41,7 +42,7 @@ fn a_limit_refuses_what_does_not_fit_and_nothing_else() {
     assert!(inserted > 200_000, "{inserted} edges in {LIMIT} bytes");
     let stats = account::check(&graph).unwrap();
     assert!(stats.memory_bytes() <= LIMIT, "{stats:?}");
-    // Reads, settling, checkpoints and closing go on; so do commits once there is room again.
+    // Reads, settling, checkpoints and closing go on; commits go on once there is room again.
     let edges = graph.snapshot().unwrap().edge_count().unwrap();
     let degrees =
         (0..1_u64 << 16).filter_map(|v| graph.snapshot().unwrap().degree(v, Direction::Out).unwrap());
@@ -51,7 +52,8 @@ fn a_limit_refuses_what_does_not_fit_and_nothing_else() {
     graph.checkpoint().unwrap();
     assert!(account::insert_edge_once_freed(&graph, 1 << 20, 1).unwrap(), "a checkpoint made room");
     graph.close().unwrap();
-    // The same limit does for what it let in; less is refused, by a message that says how much would do.
+    // The same limit is enough to open the store that it allowed. A smaller limit is refused, and the message
+    // contains the limit that is enough.
     let graph = limited(LIMIT).open_on(disk.handle()).unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), edges + 1);
     graph.close().unwrap();
@@ -75,14 +77,14 @@ fn a_log_that_does_not_fit_is_not_replayed_and_says_what_would_do() {
         assert!(limit == LIMIT && least > LIMIT && least < 8 * LIMIT);
         assert!(open(least).unwrap().check().unwrap().is_ok());
     }
-    // What a checkpoint holds is read when it is needed: `opening` tells what of it is refused.
+    // The store loads data of a checkpoint when it needs it; `opening` tests which calls it refuses then.
     limited(8 * LIMIT).open_on(disk.handle()).unwrap().checkpoint().unwrap();
     limited(LIMIT).open_on(disk.handle()).unwrap();
 }
 
-/// Changes all over a graph several times as large as its limit, until what changed fills the limit: a log
-/// that touches nearly all pages, few chains of each. The store opens again within the limit, to write and to
-/// read alone, with all of it.
+/// Changes all over a graph several times as large as its limit, until they fill the limit. The log touches
+/// nearly all pages, but few chains of each page. The store opens again within the limit, read-only and for
+/// writing, with all of these changes.
 #[test]
 fn a_log_that_was_written_within_a_limit_is_replayed_within_it() {
     const VERTICES: u64 = 1 << 17;
@@ -131,12 +133,12 @@ fn a_log_that_was_written_within_a_limit_is_replayed_within_it() {
                 weight.is_none_or(|_| found.is_some()) && (weight.is_some() || found.is_none()),
                 "{a} {b}"
             );
-            // What was not changed is read from files.
+            // Reads load the unchanged lists from the files.
             let other = (a + 64) % VERTICES;
             assert!(snapshot.degree(other, Direction::Out).unwrap().is_some_and(|degree| degree > 8));
         }
         assert!(graph.check().unwrap().is_ok());
-        // A checkpoint writes what was replayed, and what was not read with it.
+        // A checkpoint writes the replayed changes, together with the lists that no read has loaded.
         if !read_only {
             graph.checkpoint().unwrap();
         }
@@ -170,8 +172,8 @@ fn limits_below_the_least_and_transactions_above_a_quarter_are_refused() {
     assert!(matches!(graph.insert_edge(1, 2), Err(Error::State(StateError::Closed))));
 }
 
-/// A batch over the whole graph makes the next version of every subgraph before it releases the version
-/// before. It finds out that they do not fit before it draws a timestamp.
+/// A batch over the whole graph makes the next version of every subgraph before it releases the older
+/// version. The batch finds out that they do not fit before it draws a timestamp.
 #[test]
 fn a_batch_that_merges_more_than_fits_is_refused_whole() {
     let graph = limited(LIMIT).background_settling(false).in_memory().unwrap();
@@ -181,15 +183,16 @@ fn a_batch_that_merges_more_than_fits_is_refused_whole() {
     };
     let (mut refused, mut on_the_way, mut highest) = (0, 0, 0);
     let begun = std::time::Instant::now();
-    // More where a walk of another test keeps what is unlinked: then a dozen in a row may not get on the way.
+    // More rounds if a walk of another test keeps unlinked versions: then twelve refusals in a row may all
+    // come before the merges.
     while refused < 12 || (on_the_way == 0 && begun.elapsed() < FOR_EVER) {
         let before = graph.snapshot().unwrap().edge_count().unwrap();
-        // Small ones are let in nearer to the limit.
+        // The store accepts small batches nearer to the limit.
         let count = if refused % 2 == 0 { 20_000 } else { 4_000 };
         match graph.insert_edges(&random(&mut rng, count)) {
             Ok(new) => assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), before + new),
             Err(Error::Commit(CommitError::MemoryLimit(shortage))) => {
-                // The number of edges alone needs less.
+                // The number of edges alone needs less memory.
                 on_the_way += u64::from(shortage.needed > count as u64 * 64);
                 assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), before);
                 refused += 1;
@@ -204,7 +207,7 @@ fn a_batch_that_merges_more_than_fits_is_refused_whole() {
     assert!(account::insert_edge_once_freed(&graph, 1 << 20, 1).unwrap());
 }
 
-/// Whatever comes at once, the account stays within the limit.
+/// The account stays within the limit under concurrent writers and views.
 #[test]
 fn writers_and_views_stay_within_the_limit() {
     let graph = limited(2 * LIMIT).durability(Durability::Manual).in_memory().unwrap();

@@ -1,12 +1,12 @@
-//! What changes nothing takes no memory, however far apart the ids are that it names.
+//! An operation without effect takes no memory, however far apart its ids are.
 
 use hedgerow::{CommitError, EdgeKey, Error, Graph, Isolation, KeyKind};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
-/// Operations of each kind.
+/// The number of operations of each kind.
 const EACH: usize = 400;
 
-/// The bytes of everything that is kept by vertex id or key.
+/// Returns the bytes of all data by vertex id or by key.
 fn kept(graph: &Graph) -> (u64, u64) {
     let stats = graph.stats().unwrap();
     (stats.table_bytes, stats.id_map_bytes)
@@ -65,7 +65,7 @@ fn transaction(graph: &Graph, rng: &mut SplitMix64) {
     let mut tx = graph.write().unwrap();
     tx.remove_edges(pairs(rng)).unwrap();
     tx.commit().unwrap();
-    // Beside something that has an effect.
+    // Together with an operation that has an effect.
     let mut tx = graph.write().unwrap();
     tx.remove_edges(pairs(rng)).unwrap();
     tx.put_edges([(1u64, 0u64)]).unwrap();
@@ -77,7 +77,7 @@ fn transaction(graph: &Graph, rng: &mut SplitMix64) {
     tx.remove_edges(pairs(rng)).unwrap();
     assert!(tx.remove_edge(1, 0).unwrap());
     tx.commit().unwrap();
-    // Removed again before the commit.
+    // The transaction removes the vertex again before the commit.
     let mut tx = graph.write().unwrap();
     let v = far(rng);
     tx.put_edge_with(EdgeKey::new("likes", v, v), [("often", 1i64)]).unwrap();
@@ -85,7 +85,7 @@ fn transaction(graph: &Graph, rng: &mut SplitMix64) {
     tx.commit().unwrap();
 }
 
-/// Transactions that fail, or are given up.
+/// Makes transactions that fail or are rolled back.
 fn failing(graph: &Graph, rng: &mut SplitMix64) {
     let (a, b) = (far(rng), far(rng));
     let without = |fill: &dyn Fn(&mut hedgerow::WriteTxn)| {
@@ -134,7 +134,7 @@ fn operations_without_effect_take_no_memory() {
     }
 }
 
-/// What has an effect makes the pages that it needs, also beside removals of what is not there.
+/// Operations with an effect make the pages that they need, also together with removals of missing edges.
 #[test]
 fn operations_with_effect_reach_far_ids() {
     for graph in stores() {

@@ -1,5 +1,5 @@
-//! A store is opened without its graph: pages come when they are touched. What is read and written then is
-//! what it was. Long because tests of opening and of eviction share their graphs over many pages.
+//! A store opens without its graph, and loads pages at the first access. Reads and writes then see the same
+//! data as before. Long because tests of opening and of eviction share their graphs over many pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use hedgerow_testkit::{SimFs, explored};
 
 use crate::common;
 
-/// The vertices of a page.
+/// The number of vertices of a page.
 const PAGE: u64 = 4096;
 const LABELS: [&str; 2] = ["", "calls"];
 
@@ -24,10 +24,10 @@ fn options(directed: bool, reverse: bool) -> Options {
     options.reverse(reverse).background_settling(false)
 }
 
-/// Edges by label, as a user put them in.
+/// Edges by label, with the ends in the order of the write.
 type Edges = BTreeSet<(usize, u64, u64)>;
 
-/// A graph over many pages, and what should be in it.
+/// A graph over many pages, and a model of its content.
 struct World {
     options: Options,
     disk: SimFs,
@@ -42,7 +42,8 @@ impl World {
     fn new(seed: u64, directed: bool, reverse: bool, limited: bool) -> World {
         let (mut options, disk) = (options(directed, reverse), SimFs::new());
         if limited {
-            // Far above what the graph takes: what is not in memory is read from where it is.
+            // The limit is far above the size of the graph. With a limit, the store reads evicted data in
+            // place.
             options = options.memory_limit(4 * hedgerow::LEAST_MEMORY_LIMIT);
         }
         let graph = options.clone().open_on(disk.handle()).unwrap();
@@ -51,7 +52,7 @@ impl World {
         World { options, disk, graph, directed, vertices, edges, rng: SplitMix64::new(seed) }
     }
 
-    /// A vertex somewhere on twelve pages.
+    /// Returns a vertex on one of twelve pages.
     fn vertex(&mut self) -> u64 {
         self.rng.below(12) * PAGE + self.rng.below(5) * 700
     }
@@ -61,7 +62,7 @@ impl World {
         if self.directed { (label, a, b) } else { (label, a.min(b), a.max(b)) }
     }
 
-    /// One transaction; in it vertices that are removed take their edges along.
+    /// Makes one transaction; in it, a removal of a vertex also removes its edges.
     fn write(&mut self) {
         let mut tx = self.graph.write().unwrap();
         for _ in 0..1 + self.rng.below(6) {
@@ -90,7 +91,7 @@ impl World {
         tx.commit().unwrap();
     }
 
-    /// A single operation, and one batch, on edges of the default label.
+    /// Writes edges of the default label: a single operation and one batch.
     fn write_otherwise(&mut self) {
         let (_, a, b) = self.edge();
         assert_eq!(self.graph.insert_edge(a, b).unwrap(), self.edges.insert((0, a, b)), "{a} {b}");
@@ -103,7 +104,7 @@ impl World {
         }
     }
 
-    /// Point reads of some vertices; most pages stay where they are.
+    /// Makes point reads of some vertices; most pages stay in the files.
     fn read_some(&mut self) {
         for _ in 0..3 {
             let (label, a, b) = self.edge();
@@ -121,7 +122,7 @@ impl World {
         }
     }
 
-    /// The whole graph, and what every part of it says of the others.
+    /// Compares the whole graph with the model, and checks the store.
     fn compare(&self) {
         let snapshot = self.graph.snapshot().unwrap();
         let counts = (snapshot.vertex_count(), snapshot.edge_count().unwrap());
@@ -174,7 +175,8 @@ pub(crate) fn a_graph_over_many_pages_is_what_was_written_however_it_was_opened(
     }
 }
 
-/// A dense graph over so many pages, closed, with all of it in segments; 20 edges a vertex.
+/// Makes a dense graph over this number of pages, with 20 edges for each vertex. The store is closed, with
+/// all data in segments.
 fn store_of(pages: u64) -> SimFs {
     let disk = SimFs::new();
     let graph = options(false, true).open_on(disk.handle()).unwrap();
@@ -189,7 +191,7 @@ fn store_of(pages: u64) -> SimFs {
     disk
 }
 
-/// Opens the store; also what it has read by then and reads from then on.
+/// Opens the store; also returns the counters of its reads, which include the reads of the opening.
 fn counted(disk: &SimFs) -> (Graph, Arc<IoCounters>) {
     let fs = CountingFs::new(disk.handle());
     let counters = fs.counters();
@@ -210,21 +212,21 @@ pub(crate) fn an_opening_reads_what_the_number_of_pages_asks_for_and_a_read_its_
     let page = read() - before;
     assert!(page > 0 && page < bytes / 16, "{page} of {bytes} bytes for one of 32 pages");
     assert!(graph.stats().unwrap().table_bytes > tables, "the page is charged");
-    // What is there is not read again.
+    // The store does not read a loaded page again.
     let before = read();
     assert!(snapshot.degree(9 * PAGE + 1, Direction::Out).unwrap().is_some());
     assert_eq!(read(), before);
     assert_eq!(snapshot.view().unwrap().edge_count(), snapshot.edge_count().unwrap());
 }
 
-/// What cannot be read is an error of the call that needs it. Nothing of it is kept, and when it can be read
-/// again it is.
+/// An unreadable page is an error of the calls that need it. The store keeps nothing of the page, and reads
+/// it again when it is readable.
 pub(crate) fn a_damaged_page_is_an_error_of_the_calls_that_need_it() {
     let disk = store_of(6);
     let sound = disk.files();
     let segment = sound.keys().find(|name| name.ends_with(".csr")).unwrap().clone();
     let (graph, _) = counted(&disk);
-    // Where pages begin is not known here; some place in the middle is on one of them.
+    // The test does not know where pages begin; a place in the middle is on one of them.
     let at = sound[&segment].len() as u64 / 2;
     assert!(disk.corrupt(&segment, at, 0x10));
     let snapshot = graph.snapshot().unwrap();
@@ -249,7 +251,7 @@ pub(crate) fn a_damaged_page_is_an_error_of_the_calls_that_need_it() {
     common::account::check(&graph).unwrap();
 }
 
-/// Threads that touch the same pages at once, some to write.
+/// Threads access the same pages at the same moment; some of them write.
 pub(crate) fn threads_that_touch_pages_at_once_find_them_whole() {
     for seed in 0..3 {
         let disk = store_of(8);
@@ -284,8 +286,8 @@ pub(crate) fn threads_that_touch_pages_at_once_find_them_whole() {
     }
 }
 
-/// A store opens under a limit below the size of its graph, and callers read and write all of it piece by
-/// piece. A call that needs all of it at once is refused.
+/// A store opens under a limit below the size of its graph. Callers read and write all of it piece by piece.
+/// The store refuses a call that needs all of it at once.
 pub(crate) fn a_graph_larger_than_its_limit_is_read_and_written_within_it() {
     const PAGES: u64 = 64;
     let disk = store_of(PAGES);
@@ -304,7 +306,7 @@ pub(crate) fn a_graph_larger_than_its_limit_is_read_and_written_within_it() {
             added += u64::from(graph.insert_edge(v, other).unwrap());
         }
         if round % 500 == 499 {
-            // What changed can be taken out of memory once a checkpoint has it.
+            // The store can evict changed data once a checkpoint has written it.
             graph.checkpoint().unwrap();
             most = most.max(common::account::check(&graph).unwrap().memory_bytes());
         }
@@ -322,13 +324,13 @@ pub(crate) fn a_graph_larger_than_its_limit_is_read_and_written_within_it() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Chains go and come back under readers and writers: what a snapshot read once it reads again, and nothing
-/// that was written is lost.
+/// The store evicts and loads chains under readers and writers. A snapshot always reads the same data again,
+/// and no write is lost.
 pub(crate) fn readers_and_writers_beside_an_evictor_see_what_they_should() {
     beside_an_evictor(options(true, true));
 }
 
-/// The same with reads that leave chains in files.
+/// The same test with reads that leave chains in files.
 pub(crate) fn cold_readers_beside_writers_and_an_evictor_see_what_they_should() {
     beside_an_evictor(options(true, true).memory_limit(8 * hedgerow::LEAST_MEMORY_LIMIT));
 }
@@ -343,7 +345,7 @@ fn beside_an_evictor(options: Options) {
         scope.spawn(move || {
             while !over.load(Relaxed) {
                 graph.checkpoint().unwrap();
-                // Some of it cools for a while first.
+                // Some chains cool for a while first.
                 evicted.fetch_add(graph.cool().unwrap() as u64, Relaxed);
                 std::thread::yield_now();
                 evicted.fetch_add(graph.evict().unwrap() as u64, Relaxed);
@@ -373,13 +375,14 @@ fn beside_an_evictor(options: Options) {
                 let mut rng = SplitMix64::new(100 + writer);
                 let mut mine = BTreeSet::new();
                 let is_enough = |step| step > 1_500 && evicted.load(Relaxed) > 1_000;
-                // Steps bound the test where nothing is taken out at all; where the evictor is kept from its
-                // work, it takes many more than the usual 1,500.
+                // The number of steps bounds the test if the store evicts nothing at all. If the evictor
+                // thread gets no processor, the test takes many more steps than the usual 1,500.
                 for step in (0..1_000_000).take_while(|&step| !is_enough(step)) {
-                    // Edges from vertices of its own, within a part of the graph that moves.
+                    // The edges have sources that only this writer uses, within a part of the graph that
+                    // moves.
                     let base = step / 100 % 12 * (VERTICES / 12);
                     if step % 50 == 0 {
-                        // A checkpoint gives way to commits for as long as there are some.
+                        // A checkpoint yields to commits for as long as there are commits.
                         std::thread::sleep(Duration::from_millis(3));
                     }
                     let (src, dst) = (rng.below(40) * 16, rng.below(VERTICES / 12));
@@ -414,8 +417,8 @@ fn beside_an_evictor(options: Options) {
     explored("subgraphs taken out of memory beside readers and writers", evicted.into_inner(), 500);
 }
 
-/// A checkpoint holds although its segment cannot be opened for reading right after. What is read back later
-/// is of no older segment.
+/// A checkpoint is valid even if its segment cannot be opened for reading right after it. Later reads never
+/// take data from an older segment.
 pub(crate) fn a_segment_that_could_not_be_opened_is_not_passed_over_later() {
     let mut held = 0;
     for at in 0..24 {
@@ -447,8 +450,8 @@ pub(crate) fn a_segment_that_could_not_be_opened_is_not_passed_over_later() {
     assert!(held > 2, "checkpoints that held: {held}");
 }
 
-/// Where the new segment of a compaction cannot be opened, images are read from the old one, whose file is
-/// gone by then.
+/// If the new segment of a compaction cannot be opened, the store reads images from the old segment, whose
+/// file is already removed.
 pub(crate) fn images_are_read_from_files_that_were_removed() {
     let (mut compacted, mut whole) = (0, 0);
     for at in 0..200 {

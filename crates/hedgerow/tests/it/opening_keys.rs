@@ -1,6 +1,6 @@
-//! A store with keys is opened without them: the store learns them from the segments at the first look-up.
-//! What names what is then as it was, and ids of vertices that were removed serve new ones, whatever is in
-//! memory. Long because its tests share stores over many pages.
+//! A store with keys opens without its keys: it learns them from the segments at the first look-up. Each key
+//! then names the same vertex as before. New vertices get the ids of removed ones, whatever is in memory.
+//! Long because its tests share stores over many pages.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::common;
 
-/// The vertices of a page.
+/// The number of vertices of a page.
 pub(crate) const PAGE: u64 = 4096;
 const PAGES: u64 = 4;
 
-/// How vertices are named.
+/// The form of the keys of vertices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Names {
     Numbers,
     Texts,
-    /// Numbers of the default kind, and texts of another.
+    /// Numbers of the default kind, and texts of another kind.
     Kinds,
 }
 
@@ -54,22 +54,22 @@ impl Names {
     }
 }
 
-/// Opens the store; also what it has read by then and reads from then on.
+/// Opens the store; also returns the counters of its reads, which include the reads of the opening.
 fn counted(names: Names, disk: &SimFs) -> (Graph, Arc<IoCounters>) {
     let fs = CountingFs::new(disk.handle());
     let counters = fs.counters();
     (names.options().open_on(Arc::new(fs)).unwrap(), counters)
 }
 
-/// So few bytes that reads have memory know next to nothing of what they learn.
+/// A number of bytes so small that memory keeps almost none of the keys that reads learn.
 pub(crate) const HARDLY_ANY: u64 = 2048;
 
-/// Options of a store whose reads keep so many bytes of keys.
+/// Returns the options of a store whose reads keep this number of bytes of keys.
 pub(crate) fn keeping(names: Names, keys_kept: u64) -> Options {
     names.options().thresholds(Thresholds { keys_kept, ..Thresholds::SMALL })
 }
 
-/// Vertices on some pages, and what should be in the store.
+/// A store with vertices on some pages, and a model of its content.
 struct World {
     names: Names,
     options: Options,
@@ -78,7 +78,7 @@ struct World {
     vertices: BTreeSet<u64>,
     edges: BTreeSet<(u64, u64)>,
     rng: SplitMix64,
-    /// The next vertex that never was.
+    /// The number of the next vertex that never existed.
     next: u64,
 }
 
@@ -106,7 +106,7 @@ impl World {
         }
     }
 
-    /// One of the few vertices that take part, on all pages; now and then a new one.
+    /// Returns one of the few active vertices, on all pages; sometimes a new vertex.
     fn vertex(&mut self) -> u64 {
         if self.rng.below(12) == 0 {
             self.next += 1;
@@ -139,7 +139,7 @@ impl World {
         tx.commit().unwrap();
     }
 
-    /// A single operation, and one batch.
+    /// Makes a single operation, and one batch.
     fn write_otherwise(&mut self) {
         let (a, b) = (self.vertex(), self.vertex());
         let inserted = self.graph.insert_edge(&self.names.key(a), &self.names.key(b)).unwrap();
@@ -235,7 +235,7 @@ fn a_graph_under_names_is_what_was_written_however_it_was_opened() {
     }
 }
 
-/// A store with all of it in segments, closed; 20 edges a vertex.
+/// Makes a closed store with all data in segments; each vertex has 20 edges.
 pub(crate) fn store_of(names: Names, pages: u64) -> SimFs {
     let disk = SimFs::new();
     let graph = names.options().open_on(disk.handle()).unwrap();
@@ -257,8 +257,9 @@ pub(crate) fn store_of(names: Names, pages: u64) -> SimFs {
     disk
 }
 
-/// Inserts vertices, which get the ids of some that the round before removed, removes others, and writes a
-/// checkpoint, in each of `rounds` rounds after a new opening. Returns the number of segments.
+/// Adds a segment in each of `rounds` rounds, each after a new opening. A round inserts vertices, which get
+/// the ids of some vertices that the round before removed. It then removes other vertices and writes a
+/// checkpoint. Returns the number of segments.
 fn add_segments(names: Names, disk: &SimFs, rounds: u64) -> usize {
     let mut segments = 0;
     for round in 0..rounds {
@@ -284,13 +285,13 @@ fn an_opening_reads_no_keys_and_a_look_up_one_block_of_each_segment() {
         assert!(segments > 1, "{segments} segments");
         let (graph, counters) = counted(names, &disk);
         let read = || [counters.reads.load(Relaxed), counters.read_bytes.load(Relaxed)];
-        // Directories, masks, and where blocks of keys are.
+        // An opening reads directories, masks, and the positions of the blocks of keys.
         assert!(read()[1] < 16 * 8_192, "{names:?}: an opening read {} bytes", read()[1]);
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(snapshot.vertex_count(), 16 * PAGE);
         let bytes = |graph: &Graph| graph.stats().unwrap().id_map_bytes;
         let before = bytes(&graph);
-        // Pages are there: by ids, for which no key is looked up.
+        // These reads by id load the pages; they look up no key.
         (0..18).for_each(|page| _ = snapshot.degree_by_id(VertexId(page * PAGE as u32), Direction::Out));
         assert!(bytes(&graph) < before + 4096, "pages come without keys in the map");
         for i in 0..100 {
@@ -304,18 +305,18 @@ fn an_opening_reads_no_keys_and_a_look_up_one_block_of_each_segment() {
                     "{names:?}: {reads} reads of {bytes} bytes"
                 );
             }
-            // What was learned is not read again.
+            // The store does not read a known key again.
             let before = read();
             assert!(snapshot.vertex_id(&names.key(1_000 + i * 577)).unwrap().is_some());
             assert_eq!(read(), before);
         }
-        // Vertices that were removed in a later segment than the one that says their keys; ids of some are
-        // those of others now.
+        // A later segment than the segment with their keys removed these vertices. Some of their ids now
+        // belong to other vertices.
         for v in (0..20).chain(64..74) {
             assert_eq!(snapshot.vertex_id(&names.key(v)).unwrap(), None, "{names:?}: {v}");
         }
         assert!(snapshot.vertex_id(&names.key(1_000_000)).unwrap().is_some());
-        // Who looks for many reads all keys once.
+        // After many look-ups the store reads all keys once.
         (0..16 * PAGE / 100).for_each(|i| _ = snapshot.vertex_id(&names.key(7_000_000 + i)).unwrap());
         let before = read();
         (0..100).for_each(|i| assert_eq!(snapshot.vertex_id(&names.key(8_000_000 + i)).unwrap(), None));
@@ -331,8 +332,8 @@ fn last_id(graph: &Graph) -> u32 {
     snapshot.vertices().unwrap().map(|vertex| vertex.unwrap().0.0).max().unwrap()
 }
 
-/// The store gives ids out again once their vertices are gone, and none that a vertex has, on pages that no
-/// call has touched.
+/// On pages that no call has loaded, the store reuses the ids of removed vertices, and no id of an existing
+/// vertex.
 #[test]
 fn ids_of_removed_vertices_are_free_on_pages_that_were_not_loaded() {
     for names in ALL {
@@ -363,7 +364,7 @@ fn ids_of_removed_vertices_are_free_on_pages_that_were_not_loaded() {
     }
 }
 
-/// Damage is an error of the calls that need what is damaged; what is found elsewhere is found.
+/// Damage is an error of the calls that need the damaged data; the calls find all other data.
 #[test]
 fn damage_is_an_error_of_who_needs_what_is_damaged() {
     for names in ALL {
@@ -374,8 +375,8 @@ fn damage_is_an_error_of_who_needs_what_is_damaged() {
             Error::Storage(StorageError::Corruption(damage)) => damage.file == segment,
             _ => false,
         };
-        // Blocks of the key index of 4 KiB end before its head, of less than 4 KiB; numbers have 113 of them,
-        // texts more.
+        // The blocks of the key index have 4 KiB, and end before its head, which is shorter than 4 KiB. An
+        // index of numbers has 113 blocks, an index of texts has more.
         let damage = || {
             let places = (0..100).map(|block| len - 8_000 - block * 4_096);
             places.for_each(|at| assert!(disk.corrupt(&segment, at, 0x10)));
@@ -391,7 +392,8 @@ fn damage_is_an_error_of_who_needs_what_is_damaged() {
         assert_eq!(snapshot.vertex_count(), 8 * PAGE);
         assert!(snapshot.degree_by_id(VertexId(9), Direction::Out).unwrap() >= 10);
         assert!(graph.check().is_err());
-        // All keys stand beside their vertices too: once so many were asked for, these are read.
+        // Segments also store each key with its vertex. After this number of look-ups the store reads those
+        // keys.
         (0..400).for_each(|v| _ = snapshot.vertex_id(&names.key(v * 11)));
         (0..8 * PAGE).for_each(|v| assert!(snapshot.vertex_id(&names.key(v)).unwrap().is_some()));
         graph.close().unwrap();
@@ -410,16 +412,16 @@ fn damage_is_an_error_of_who_needs_what_is_damaged() {
     }
 }
 
-/// Keys are learned within the limit, beside pages that come and go: all that are read, or hardly any of
-/// them.
+/// The store learns keys within the limit while it loads and evicts pages. It keeps either all keys that it
+/// reads, or hardly any of them.
 #[test]
 fn a_store_larger_than_its_limit_is_read_by_name_within_it() {
     let [all, few] = [u64::MAX, HARDLY_ANY].map(read_by_name_within_a_limit);
-    // Those of vertices that were written to are known in any case, and have chunks of rows.
+    // In both cases the store keeps the keys of written vertices, and has chunks of rows for them.
     assert!(few < all - all / 8, "{few} bytes of keys, or {all}");
 }
 
-/// The bytes of keys that are in memory after it.
+/// Reads by name within a limit; returns the bytes of keys in memory afterwards.
 fn read_by_name_within_a_limit(kept: u64) -> u64 {
     const PAGES: u64 = 64;
     let (names, limit) = (Names::Numbers, hedgerow::LEAST_MEMORY_LIMIT);
@@ -444,9 +446,9 @@ fn read_by_name_within_a_limit(kept: u64) -> u64 {
     graph.stats().unwrap().id_map_bytes
 }
 
-/// Commits that leave bindings as they are have memory know none of the keys that they name, where it keeps
-/// hardly any: single operations, transactions and batches between vertices that are there. Nor do columns of
-/// keys, and counts of kinds.
+/// Commits that change no binding of a key add no key to a memory that keeps hardly any. This is true for
+/// single operations, transactions and batches between existing vertices. Columns of keys and counts of kinds
+/// add no key either.
 #[test]
 fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
     const PAGES: u64 = 6;
@@ -466,8 +468,8 @@ fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
             pairs(5).iter().for_each(|(a, b)| tx.put_edge(a, b).unwrap());
             tx.commit().unwrap();
         }
-        // A transaction that removes a vertex looks up again, under the latches that it holds for that, some
-        // of the keys that stay.
+        // A transaction that removes a vertex holds latches for the removal. Under them it looks up some of
+        // the other keys again.
         for gone in 0..4 {
             let (gone, others) = (names.key(2_000_000 + gone), pairs(150));
             let mut tx = graph.write().unwrap();
@@ -495,17 +497,17 @@ fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
             assert!(snapshot.contains_edge(&names.key(a), &names.key(b)).unwrap(), "{names:?}: {a} {b}");
         }
         let kept = graph.stats().unwrap().id_map_bytes;
-        // All would be more than 500,000; rows have chunks of more bytes than what is kept.
+        // All keys would take more than 500,000 bytes. A chunk of rows has more bytes than the kept keys.
         assert!(kept < 300_000, "{names:?}: {kept} bytes of keys");
         common::account::check(&graph).unwrap();
         assert!(graph.check().unwrap().is_ok());
     }
 }
 
-/// Vertices that every thread removes and joins.
+/// The number of vertices that every thread removes and connects.
 const SHARED: u64 = 12;
 
-/// Whether a commit was done, or met another.
+/// True if a commit succeeded; false if it conflicted with another commit.
 fn is_done<T>(committed: Result<T, Error>) -> bool {
     match committed {
         Ok(_) => true,
@@ -514,7 +516,7 @@ fn is_done<T>(committed: Result<T, Error>) -> bool {
     }
 }
 
-/// A thread with vertices of its own, beside others.
+/// A thread with its own vertices, concurrent with other threads.
 struct Worker<'a> {
     graph: &'a Graph,
     names: Names,
@@ -561,7 +563,7 @@ impl Worker<'_> {
         self.mine
     }
 
-    /// Removes a vertex, or joins some in a batch.
+    /// Writes to the shared vertices: removes one and puts edges, or inserts edges in a batch.
     fn write_to_shared(&mut self, mut tx: hedgerow::WriteTxn) {
         let (rng, names) = (&mut self.rng, self.names);
         let mut shared = || names.key(4 * PAGE + rng.below(SHARED) * 300);
@@ -581,15 +583,15 @@ impl Worker<'_> {
         assert_eq!(id.is_some(), self.mine.contains(&v), "{v} in step {step}");
         if let Some(id) = id {
             assert_eq!(snapshot.vertex_key(id).unwrap(), Some(key.clone()));
-            // Keys of others, by page.
+            // This reads the keys of the neighbors, by page.
             assert!(snapshot.neighbors(key, Direction::Out).unwrap().is_some());
         }
     }
 }
 
-/// Threads that look for keys, remove their vertices and insert others, while keys are learned one by one, by
-/// page and all, and while checkpoints are written. Each thread knows what its own keys name; some vertices
-/// belong to all.
+/// Threads look up keys, remove their vertices and insert other ones. Concurrently the store learns keys one
+/// by one, by page and all at once, and writes checkpoints. Each thread knows the vertices of its own keys;
+/// some vertices belong to all threads.
 #[test]
 fn keys_are_learned_beside_writers_and_checkpoints() {
     let all = ALL.into_iter().flat_map(|names| [u64::MAX, HARDLY_ANY].map(|kept| (names, kept)));

@@ -1,5 +1,5 @@
-//! The extremes of every number that the interface takes: what is accepted makes stores that open again, what
-//! is not is refused with the name of the option, the value and the range.
+//! The extremes of every number in the interface. A store with accepted values opens again. A refusal has the
+//! name of the option, the value and the range.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use hedgerow::{
 };
 use hedgerow_testkit::SimFs;
 
-/// A store with these options takes commits, closes, and holds them when it is opened again.
+/// Checks that a store with these options takes commits, closes, and still has the commits after an opening.
 fn lasts(options: &Options) {
     let disk = SimFs::new();
     for round in 0..3 {
@@ -23,7 +23,7 @@ fn lasts(options: &Options) {
     }
 }
 
-/// Every way to open refuses these options, and leaves nothing behind.
+/// Checks that every way to open refuses these options, and leaves nothing.
 fn refused(options: &Options, name: &str, value: &str, range: [&str; 2]) {
     let folder = std::env::temp_dir().join(format!("hedgerow-refused-{}", std::process::id()));
     let disk = SimFs::new();
@@ -84,7 +84,7 @@ fn intervals_of_group_durability() {
     }
 }
 
-/// A window outside of 1 to 64 is the nearest of these.
+/// The pipeline replaces a window outside of 1 to 64 by the nearest of these numbers.
 #[test]
 fn windows_of_pipelines() {
     for window in [0, 1, 3, 4, 63, 64, 65, usize::MAX] {
@@ -110,7 +110,7 @@ fn retries_of_transactions() {
     for retries in [0, 1, u32::MAX] {
         graph.transact(retries, |tx| tx.insert_edge(1, u64::from(retries))).unwrap();
     }
-    // Each attempt conflicts with a commit made meanwhile.
+    // Each attempt conflicts with a commit that came in the meantime.
     let mut attempts = 0;
     let outcome = graph.transact(2, |tx| {
         attempts += 1;
@@ -151,7 +151,8 @@ fn numbers_of_keys_and_ranks() {
     }
 }
 
-/// Whether incoming edges are kept has no meaning without directions, so what was asked for leaves no trace.
+/// Incoming edges have no meaning in an undirected graph, so its configuration ignores the requested
+/// `reverse`.
 #[test]
 fn an_undirected_graph_states_one_configuration() {
     for reverse in [true, false] {

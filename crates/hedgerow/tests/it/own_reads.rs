@@ -1,4 +1,4 @@
-//! Every read of a transaction, asked of a transaction and of the model.
+//! Every read of a transaction, with the answer of the transaction and the answer of the model.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use hedgerow_testkit::{Generator, ItemKey, LABELS, Model, ModelConfig, PROPERTIE
 
 use crate::common::rich::{self, edge};
 
-/// A read that [`WriteTxn`] offers.
+/// A kind of read of [`WriteTxn`].
 #[derive(Clone, Debug)]
 pub(crate) enum Read {
     Vertex(VertexKey),
@@ -29,7 +29,7 @@ pub(crate) enum Read {
     Ranks(&'static str, VertexKey, VertexKey),
 }
 
-/// A read of vertices and edges that `generator` names, or, half of the time, of an edge of `model`.
+/// Draws a read of vertices and edges from `generator` or, half of the time, of an edge of `model`.
 pub(crate) fn draw(generator: &mut Generator, config: ModelConfig, model: &Model) -> Read {
     let (mut a, mut b) = (generator.key(), generator.key());
     let edges = model.plain_edge_count();
@@ -70,7 +70,7 @@ pub(crate) fn draw(generator: &mut Generator, config: ModelConfig, model: &Model
         11 => Read::Item(item),
         12 => Read::Properties(item),
         13 => Read::Property(item, property),
-        // Of one label or another, for the edge that is drawn exists often.
+        // Either the label of the drawn edge, which often exists, or any label.
         16 if of_label => Read::Ranks(item.label, item.src, item.dst),
         16 => Read::Ranks(label, a, b),
         14 => Read::VertexProperties(a),
@@ -86,13 +86,13 @@ fn named(found: Properties) -> BTreeMap<String, Value> {
     found.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-/// An answer as text: the sign of a zero is seen, which `==` does not see.
+/// Returns an answer as text: the text shows the sign of a zero, which `==` ignores.
 fn text(answer: &impl std::fmt::Debug) -> String {
     format!("{answer:?}")
 }
 
 impl Read {
-    /// What the transaction answers.
+    /// Returns the answer of the transaction.
     pub(crate) fn of_transaction(&self, tx: &mut WriteTxn) -> hedgerow::Result<String> {
         Ok(match self {
             Read::Vertex(v) => text(&tx.contains_vertex(v)?),
@@ -119,7 +119,7 @@ impl Read {
         })
     }
 
-    /// What the model answers.
+    /// Returns the answer of the model.
     pub(crate) fn of_model(&self, model: &Model, config: ModelConfig) -> String {
         let list = |v: &VertexKey, direction: &Direction| {
             let lists = model.neighbors(v);

@@ -1,6 +1,6 @@
-//! What a transaction reads of its own writes is what is there after its commit: random transactions of all
-//! methods that write, for one edge and for many, with every read between them, beside a transaction that
-//! commits first.
+//! The reads that a transaction makes of its own writes match the state after its commit. Random transactions
+//! use all methods that write, for one edge and for many. Between the writes they use every read, and another
+//! transaction commits first.
 
 use std::sync::Mutex;
 
@@ -10,7 +10,7 @@ use hedgerow_testkit::{BulkOp, Effort, Generator, Model, ModelConfig, ModelOp, R
 use crate::common;
 use crate::own_reads::{Read, draw};
 
-/// Stores of `make test`.
+/// The number of stores in `make test`.
 const STORES: u64 = 3_300;
 const TRANSACTIONS: u64 = 12;
 
@@ -20,7 +20,8 @@ struct Seen {
     operations: u64,
     of_many: u64,
     reads: u64,
-    /// Commits after another one that came between, and those refused for it.
+    /// The number of commits after a commit of another transaction, and the number of those that were refused
+    /// for it.
     second: u64,
     conflicts: u64,
     refused: u64,
@@ -102,7 +103,7 @@ impl Store {
             refused |= !create && !after.has_endpoints(&op);
             let expected = after.apply(&op);
             let found = self.write(&mut tx, &op)?;
-            // What a transaction that will be refused sees of itself is of no use to anybody.
+            // The test does not compare results inside a transaction that the commit will refuse.
             if !refused {
                 if found != expected {
                     return Err(format!("{op:?} returned {found}, should return {expected}"));
@@ -115,7 +116,7 @@ impl Store {
             tx.rollback();
             return Ok(());
         }
-        // What only read has its place in the order at its snapshot.
+        // A transaction that only reads has its place in the order at its snapshot, not at its commit.
         let comparable = self.isolation == Isolation::Serializable && !refused && !tx.is_empty();
         if comparable && self.generator.rng().eighths(3) {
             return self.commit_second(tx, create, &steps);
@@ -128,7 +129,7 @@ impl Store {
         Ok(())
     }
 
-    /// Calls the method that `op` asks for; where a simpler one does the same, now and then that.
+    /// Calls the method for `op`. If a simpler method does the same, sometimes calls the simpler method.
     fn write(&mut self, tx: &mut WriteTxn, op: &ModelOp) -> Result<bool, String> {
         self.seen.operations += 1;
         self.seen.of_many += u64::from(matches!(op, ModelOp::Bulk(_)));
@@ -167,8 +168,8 @@ impl Store {
         Ok(())
     }
 
-    /// The operations of a transaction that commits before one with these steps: half of the time on an edge
-    /// that the latter inserted blindly.
+    /// Returns the operations of a transaction that commits before a transaction with these steps. Half of
+    /// the time they change an edge that the later transaction inserted blindly.
     fn between(&mut self, steps: &[Step]) -> Vec<ModelOp> {
         let blind = steps.iter().filter_map(|step| match step {
             Step::Wrote(ModelOp::Bulk(BulkOp::Insert(edges)), _) => Some(edges),
@@ -184,8 +185,9 @@ impl Store {
         vec![if gone { ModelOp::RemoveEdge(src, dst) } else { ModelOp::PutEdge(src, dst, weight) }]
     }
 
-    /// Commits after another transaction. If that succeeds, every answer must be what it would be after that
-    /// transaction: so each read of own writes that depends on the snapshot was noted.
+    /// Commits `tx` after another transaction. If `tx` succeeds, every answer must equal its answer after the
+    /// other transaction. So the transaction has recorded each read of own writes that depends on the
+    /// snapshot.
     fn commit_second(&mut self, tx: WriteTxn, create: bool, steps: &[Step]) -> Verdict {
         let mut between = self.graph.write().map_err(shown)?;
         for op in self.between(steps) {
@@ -251,8 +253,8 @@ fn own_writes_read_as_they_will_be_after_the_commit() {
     explored("commits of these refused for want of an endpoint", seen.refused, 500);
 }
 
-/// A read of an edge that a blind insertion leaves alone depends on the snapshot: the commit is refused where
-/// that changed.
+/// If a blind insertion leaves an edge unchanged, a read of this edge depends on the snapshot. The store
+/// refuses the commit if the edge changed.
 #[test]
 fn a_read_of_a_blind_insertion_is_validated() {
     let graph = crate::common::small().weighted(true).in_memory().unwrap();
@@ -274,7 +276,7 @@ fn a_read_of_a_blind_insertion_is_validated() {
         assert!(matches!(tx.commit(), Err(Error::Commit(CommitError::Conflict { .. }))));
         graph.put_weighted_edge(1, 2, 5.0).unwrap();
     }
-    // Blind, it conflicts with nobody.
+    // Without a read, the blind insertion conflicts with no other transaction.
     let tx = inserted();
     graph.put_weighted_edge(1, 2, 7.0).unwrap();
     tx.commit().unwrap();

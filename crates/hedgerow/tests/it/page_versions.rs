@@ -1,5 +1,5 @@
-//! Snapshots that are held while the graph changes, where what they see leaves memory: they see it all the
-//! same, and commits go on.
+//! Open snapshots while the graph changes and the store evicts their data: the snapshots still see it, and
+//! commits go on.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use hedgerow_workload::rng::Rng;
 use crate::cold::{Pair, read};
 use crate::common;
 
-/// Every kind of point read, more than 20 times in each graph, through several snapshots at once, closed in
-/// any order, says what those of a resident store say.
+/// Every kind of point read agrees with a resident store, more than 20 times in each graph. The reads use
+/// several open snapshots, which close in any order.
 pub(crate) fn reads_of_held_snapshots_say_what_those_of_a_resident_store_say() {
     let graphs = [(true, true, false), (false, true, true), (true, false, true)];
     for (seed, (directed, reverse, weighted)) in graphs.into_iter().enumerate() {
@@ -26,14 +26,13 @@ pub(crate) fn reads_of_held_snapshots_say_what_those_of_a_resident_store_say() {
     }
 }
 
-/// The same of one small graph, which grows.
+/// The same test with one small graph, which grows.
 pub(crate) fn reads_of_held_snapshots_of_a_graph_that_grows() {
     assert!(reads_agree(Pair::new(7, true, true, false), 8, 40) > 50);
 }
 
-/// Writes in `rounds` rounds, holds snapshots, evicts the versions that they see, and reads each snapshot
-/// several times. Returns the number of evicted subgraphs. A read of the hub joins thousands of edges with
-/// properties.
+/// Writes in `rounds` rounds, opens snapshots, evicts their versions, and reads each snapshot several times.
+/// Returns the number of evicted subgraphs. A read of the hub joins thousands of edges with properties.
 fn reads_agree(mut pair: Pair, rounds: usize, reads: usize) -> usize {
     let (mut held, mut evicted): (Vec<[Snapshot; 2]>, usize) = (Vec::new(), 0);
     for _ in 0..rounds {
@@ -66,10 +65,10 @@ fn reads_agree(mut pair: Pair, rounds: usize, reads: usize) -> usize {
 
 const VERTICES: u64 = 1 << 16;
 const EDGES: u64 = 3_000_000;
-/// Edges lie among so many neighboring vertices.
+/// The number of neighboring vertices that an edge stays within.
 const RANGE: u64 = 1 << 8;
 
-/// What kernels, a scan and reads of single lists say.
+/// Returns the results of kernels, of a scan and of reads of single lists.
 fn all_of(snapshot: &Snapshot) -> (Vec<Outcome>, u64, u64) {
     let view = snapshot.tiered_view_of("").unwrap();
     let run = |name: &str| {
@@ -90,8 +89,8 @@ fn all_of(snapshot: &Snapshot) -> (Vec<Outcome>, u64, u64) {
     (outcomes, sum, degrees.sum::<usize>() as u64)
 }
 
-/// Commits this many changes, by range of ids: half of them new edges, half the removal of edges, of which
-/// some exist.
+/// Commits this number of changes, by range of ids. Half of them insert edges, the other half remove edges.
+/// Only some of the removed edges exist.
 fn change(graph: &Graph, rng: &mut Rng, edges: u64) {
     for turn in 0..edges / 200 {
         let base = turn * RANGE % VERTICES;
@@ -104,8 +103,8 @@ fn change(graph: &Graph, rng: &mut Rng, edges: u64) {
                 old.iter().try_for_each(|&(a, b)| tx.remove_edge(a, b).map(drop))
             })
         };
-        // A latch that another thread holds counts as a change, and on a busy machine one that takes chains
-        // out of memory may lose its processor with it.
+        // A commit treats a latch of another thread as a change. On a busy machine, a thread that evicts
+        // chains may lose its processor while it holds a latch.
         while let Err(error) = write() {
             assert!(matches!(error, Error::Commit(CommitError::Conflict { .. })), "{error}");
             std::thread::sleep(Duration::from_millis(1));
@@ -113,8 +112,8 @@ fn change(graph: &Graph, rng: &mut Rng, edges: u64) {
     }
 }
 
-/// A store that takes about twice its limit in memory. Snapshots are held while a tenth of the edges changes,
-/// then a third of them, then a thirtieth; they see what they saw, and no commit is refused.
+/// A store that needs about twice its limit in memory. A tenth of the edges changes, then a third of them,
+/// then a thirtieth. Open snapshots keep their state meanwhile, and the store refuses no commit.
 pub(crate) fn commits_go_on_beside_snapshots_that_see_what_they_saw() {
     let disk = SimFs::new();
     let options = Options::new().keys(KeyKind::Dense).durability(Durability::Manual);
@@ -145,8 +144,8 @@ pub(crate) fn commits_go_on_beside_snapshots_that_see_what_they_saw() {
     drop(held);
     change(&graph, &mut rng, EDGES / 10);
     assert!(graph.check().unwrap().is_ok());
-    // Nothing that the next opening would have to remove is left, and the log holds all that no checkpoint
-    // has.
+    // The store left no file that the next opening would have to remove. The log has all commits that no
+    // checkpoint has.
     let edges = graph.snapshot().unwrap().edge_count().unwrap();
     graph.close().unwrap();
     let graph = options.open_on(disk.handle()).unwrap();

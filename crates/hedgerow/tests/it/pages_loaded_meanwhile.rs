@@ -1,5 +1,5 @@
-//! A page that another thread loads while a commit looks for it is not taken for one on which nothing was
-//! ever written.
+//! Another thread loads a page while a commit looks for it. The commit must not take the page for one without
+//! any write.
 
 use std::sync::Barrier;
 
@@ -16,14 +16,14 @@ fn options() -> Options {
     options.background_settling(false).checkpoint_log_bytes(0)
 }
 
-/// Two edges that are new, between vertices that exist, all in one subgraph: a second one would have the
-/// commit start over. Whether both were inserted.
+/// Inserts two new edges between existing vertices of one subgraph; a second subgraph would make the commit
+/// start over. True if both edges are new.
 fn write(graph: &Graph, in_a_batch: bool) -> bool {
     if in_a_batch {
         return graph.insert_edges(&[(1, 3), (5, 9)]).unwrap() == 2;
     }
     let mut tx = graph.write().unwrap();
-    // Who took the page for absent would say that the ends are missing.
+    // A commit that took the page for absent would report that the ends are missing.
     tx.create_endpoints(false).unwrap();
     tx.put_edge(1_u64, 3).unwrap();
     tx.put_edge(5_u64, 9).unwrap();
@@ -46,7 +46,7 @@ fn a_commit_beside_the_load_of_its_page_finds_what_is_there() {
             scope.spawn(|| {
                 begin.wait();
                 assert_eq!(graph.snapshot().unwrap().degree(130_u64, Direction::Out).unwrap(), Some(1));
-                // What came may leave again before the commit has its latches.
+                // The store may evict the loaded page again before the commit has its latches.
                 if round % 4 > 1 {
                     graph.evict().unwrap();
                 }

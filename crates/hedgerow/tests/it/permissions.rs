@@ -1,4 +1,4 @@
-//! The permissions of a store's files.
+//! The permissions of the files of a store.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;
@@ -14,7 +14,7 @@ fn permissions(path: &Path) -> (u32, BTreeMap<String, u32>) {
     (of(path), files.map(|file| (file.file_name().into_string().unwrap(), of(&file.path()))).collect())
 }
 
-/// Checks that there is a file of each sort, and that all have `mode`.
+/// Checks that there is a file of each kind, and that all files have `mode`.
 fn all_are(path: &Path, of_dir: u32, mode: u32) {
     let (dir, files) = permissions(path);
     assert!(dir == of_dir && files.values().all(|&found| found == mode), "{mode:o}: {dir:o}, {files:?}");
@@ -27,7 +27,7 @@ fn options() -> Options {
     Options::new().log_segment_bytes(4096)
 }
 
-/// Fills log segments, and writes checkpoints.
+/// Fills log segments, and writes a checkpoint.
 fn write(graph: &Graph, from: u64) {
     for v in from..from + 200 {
         graph.insert_edge(v, v + 1).unwrap();

@@ -1,4 +1,4 @@
-//! Commits that are not waited for: pipelines of single operations, and tickets.
+//! Commits without a wait of the caller: pipelines of single operations, and tickets.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, ModelOp, SimFs, ex
 
 use crate::common;
 
-/// Submits an operation, if it is one on an edge.
+/// Submits an operation if it is an operation on an edge.
 fn submit<F: FnMut(Ack)>(
     pipeline: &mut Pipeline<F>,
     weighted: bool,
@@ -68,7 +68,7 @@ impl Round {
         Ok(acknowledged)
     }
 
-    /// Ids change hands between pipelines.
+    /// Removes a vertex, so that its id can go to another vertex between two pipelines.
     fn remove_a_vertex(&mut self) -> Result<(), String> {
         let op = ModelOp::RemoveVertex(self.generator.key());
         self.model.apply(&op);
@@ -131,7 +131,7 @@ fn what_two_pipelines_were_told_is_new_is_new_once() {
             let mut new = 0;
             let mut pipeline = graph.pipeline(|ack| new += ack.result.unwrap().edges).unwrap();
             for i in 0..20_000u64 {
-                // Both write the same edges, from different ends and in different orders; 0 is a hub.
+                // Both threads write the same edges, from different ends and in different orders; 0 is a hub.
                 let v = (i * 7919 + from) % 5000;
                 pipeline.insert_edge(if i % 3 == 0 { 0 } else { v / 3 }, v).unwrap();
             }
@@ -179,7 +179,7 @@ fn submitted_transactions_become_durable_although_nobody_waits() {
         assert!(begun.elapsed() < hedgerow_testkit::FOR_EVER, "nobody syncs for tickets");
         std::thread::yield_now();
     }
-    // Without closing: what a crash leaves.
+    // The files after a crash, without a close.
     let crashed = disk.crash_clone(hedgerow_testkit::Damage::LoseAll, 1);
     let recovered = crate::common::small().open_on(crashed.handle()).unwrap();
     assert_eq!(recovered.snapshot().unwrap().edge_count().unwrap(), 100);
@@ -242,7 +242,8 @@ fn a_failed_log_is_told_to_every_ticket() {
     assert_eq!(results.len(), submitted, "every ticket has an answer");
     for (i, ack) in results.iter().enumerate() {
         assert_eq!(ack.ticket, i as u64);
-        // The edge 1 to 2 exists: inserting it changed nothing, and waits for no other operation's sync.
+        // The edge 1 to 2 exists. Its insertion changes nothing, and does not wait for the sync of another
+        // operation.
         let unknown = matches!(
             ack.result,
             Err(Error::Commit(CommitError::OutcomeUnknown) | Error::State(StateError::Poisoned))
@@ -271,7 +272,7 @@ fn commits_wait_while_too_much_is_not_synced_and_snapshots_do_not() {
         txn.put_edge(i, i + 1).expect("fits");
         let before = graph.durable_ts();
         tickets.push(txn.submit().expect("accepted"));
-        // With no byte to spare each submission waits for the sync of the one before it.
+        // With no byte to spare, each submission waits for the sync of the submission before it.
         assert!(
             graph.published_ts().0 + 1 >= i,
             "{before:?}: more than one commit is not published after {i}"
@@ -288,7 +289,8 @@ fn commits_wait_while_too_much_is_not_synced_and_snapshots_do_not() {
     assert_eq!(graph.snapshot().expect("open").edge_count().unwrap(), 300);
 }
 
-/// Where a function of a pipeline panics, and what the test does beside.
+/// The call in which a function of a pipeline panics; in the last case, the pipeline is dropped during
+/// another panic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PanicIn {
     Submit,
@@ -297,8 +299,8 @@ enum PanicIn {
     DropBesideAnother,
 }
 
-/// Submits edges into a pipeline whose function panics at each call from the acknowledgement `first` on.
-/// Returns how many were submitted, how often the function was called, and what the panic said that came out.
+/// Submits edges to a pipeline whose function panics at each call from the acknowledgement `first` on.
+/// Returns the number of submitted edges, the number of calls of the function, and the message of the panic.
 fn panic_in(graph: &Graph, place: PanicIn, first: u64) -> (u64, u64, String) {
     let (submitted, calls) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     let run = || {
@@ -306,7 +308,7 @@ fn panic_in(graph: &Graph, place: PanicIn, first: u64) -> (u64, u64, String) {
             calls.set(calls.get() + 1);
             assert!(ack.ticket < first, "in the function");
         };
-        // In a window of 64 nothing of few operations is executed before the end.
+        // In a window of 64, the pipeline executes a few operations only at the end.
         let few = place != PanicIn::Submit;
         let mut pipeline = graph.pipeline(on_ack).expect("open").with_window(if few { 64 } else { 8 });
         for i in 0..if few { 30 } else { 100 } {
@@ -370,7 +372,7 @@ fn a_pipeline_whose_function_panicked_takes_nothing_more() {
         assert!(panicked);
         assert!(matches!(insert(&mut pipeline, 500), Err(Error::State(StateError::AckPanicked))));
         assert!(matches!(pipeline.flush(), Err(Error::State(StateError::AckPanicked))));
-        // All is executed and visible.
+        // The pipeline has executed all operations, and they are visible.
         assert_eq!((graph.snapshot().expect("open").edge_count().unwrap(), calls.get()), (submitted, 1));
         drop(pipeline);
         assert_eq!((graph.snapshot().expect("open").edge_count().unwrap(), calls.get()), (submitted, 1));

@@ -1,5 +1,5 @@
-//! Threads that read at random what memory has no room for take chains from one another: all of them end, and
-//! none reads what it has read again and again.
+//! Threads read at random chains that memory has no room for, and evict each other's chains. All threads end,
+//! and no thread reads the same data again and again.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,16 +12,16 @@ use crate::commit_loads::{EDGES, SUBGRAPH, SUBGRAPHS, destination, options, stor
 use crate::common::account;
 
 const READERS: u64 = 2;
-/// The number of visits of chains by each thread, and of the lists that a visit reads: a chain comes into
-/// memory although others leave for it when it is read the eighth time.
+/// The number of visits of chains by each thread, and the number of lists that a visit reads. At the eighth
+/// read of a chain the store loads it, even if it has to evict other chains.
 const VISITS: u64 = 4_000;
 const READS_OF_VISIT: u64 = 9;
-/// The most bytes that are read from files in all. Idle and loaded machines read 50 to 63 MB. It was 77 MB
-/// when all chains left memory for each that came, and 90 to 500 MB when loads of a page were repeated for a
-/// need that each underestimated again.
+/// The most bytes that all threads may read from files. Idle and loaded machines read 50 to 63 MB. It was 77
+/// MB when each load evicted all chains. It was 90 to 500 MB when the store repeated loads of a page, because
+/// each load underestimated its memory again.
 const MOST_READ: u64 = 70 << 20;
 
-/// Lists of chains at random, each held against what was written.
+/// Reads lists of random chains, and compares each with the written list.
 fn read(graph: &Graph, seed: u64) {
     let (snapshot, mut rng) = (graph.snapshot().unwrap(), SplitMix64::new(seed));
     for _ in 0..VISITS {
@@ -58,7 +58,7 @@ fn random_reads_that_exchange_chains_end_and_do_not_read_all_again() {
     let stats = account::check(&graph).unwrap();
     let most = graph.most_memory_used();
     assert!(most <= LEAST_MEMORY_LIMIT, "{most} bytes");
-    // Half of the chains are in memory, more or less, and many were read from files more than once.
+    // About half of the chains are in memory, and the threads read many of them from files more than once.
     let share = 100 * stats.main_bytes / (SUBGRAPHS * SUBGRAPH * EDGES * 12);
     assert!((35..=75).contains(&share), "{share} % of the chains");
     assert!((written..=MOST_READ).contains(&bytes), "{bytes} bytes read of {written}");

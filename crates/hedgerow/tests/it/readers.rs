@@ -1,4 +1,4 @@
-//! Stores that are opened for reading several times at once.
+//! Stores with several concurrent openings for reading.
 
 use hedgerow::{Error, Graph, LockHolder, OpenError, Options};
 use hedgerow_testkit::SimFs;
@@ -10,7 +10,7 @@ fn held_by(opened: hedgerow::Result<Graph>) -> LockHolder {
     }
 }
 
-/// Openings of one store as tests make them: for reading, for writing.
+/// The two ways in which a test opens a store: for reading, and for writing.
 type Openings<'a> = [&'a dyn Fn() -> hedgerow::Result<Graph>; 2];
 
 fn readers_exclude_writers([read, write]: Openings<'_>) {
@@ -25,7 +25,7 @@ fn readers_exclude_writers([read, write]: Openings<'_>) {
         assert!(reader.snapshot().unwrap().contains_edge(1, 2).unwrap() && reader.check().unwrap().is_ok());
         reader.close().unwrap();
     }
-    // A snapshot reads on when its store was closed, and keeps no lock.
+    // A snapshot is still readable after its store is closed, and keeps no lock.
     let reader = read().unwrap();
     let snapshot = reader.snapshot().unwrap();
     reader.close().unwrap();
@@ -57,14 +57,14 @@ fn a_refused_writer_is_told_of_readers() {
     let reader = crate::common::small().read_only(true).open(&path).unwrap();
     let message = crate::common::small().open(&path).err().map(|error| error.to_string());
     assert_eq!(message, Some(format!("{} is locked: this process has it open for reading", path.display())));
-    // What only reads the directory goes on beside readers.
+    // A call that only reads the directory succeeds concurrently with readers.
     hedgerow::salvage(&path, dir.path().join("salvaged")).unwrap();
     assert!(hedgerow::check_path(&path).unwrap().is_ok());
     drop(reader);
 }
 
-/// A check of a store that is open for reading verifies each byte of its segments, those too that no read of
-/// it needs: its key index, for instance.
+/// A check of a store that is open for reading verifies each byte of its segments. This includes bytes that
+/// no read of the store needs, for example the key index.
 #[test]
 fn a_check_by_a_reader_verifies_every_byte_of_the_segments() {
     let disk = SimFs::new();

@@ -1,5 +1,5 @@
-//! Removal of edges by a condition, in batches: concurrent writers, and early ends; and reads that require
-//! ranks.
+//! Removal of edges by a condition, in batches: with concurrent writers, and with early ends. Also reads that
+//! require ranks.
 
 use std::cell::Cell;
 
@@ -31,7 +31,7 @@ fn an_edge_that_is_changed_meanwhile_is_looked_at_again() {
     for multi in [false, true] {
         let graph = graph(multi);
         let (polls, other) = (Cell::new(0), graph.clone());
-        // The other writer commits after the batch took its snapshot, and before it looks for edges.
+        // The other writer commits after the batch took its snapshot, and before the batch looks for edges.
         let meanwhile = || {
             polls.set(polls.get() + 1);
             if polls.get() == 1 {

@@ -1,4 +1,4 @@
-//! Cases that a reading of the protocol brought up.
+//! Cases that a review of the protocol found.
 
 use hedgerow::{Direction, Isolation, Topology};
 use rayon::prelude::*;
@@ -9,10 +9,10 @@ fn a_view_asked_for_by_many_tasks_at_once_is_built() {
     let mut tx = graph.write().unwrap();
     (0..40_000u64).for_each(|i| tx.put_edge(i, (i * 7) % 40_000).unwrap());
     tx.commit().unwrap();
-    // Few tasks and many workers: a worker that waits for a part of the view takes up another task.
+    // Few tasks and many workers: a worker that waits for a part of the view takes another task.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
     for round in 0..300 {
-        // Some change everywhere, or the view would be the one before.
+        // A change everywhere; without it the view would be the same as before.
         let mut tx = graph.write().unwrap();
         (0..40_000u64).step_by(500).for_each(|i| tx.put_edge(i, (i + round) % 40_000).unwrap());
         tx.commit().unwrap();

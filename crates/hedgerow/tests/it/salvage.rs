@@ -1,4 +1,4 @@
-//! What salvage concludes behind lost commits, and where neither it nor a backup writes.
+//! The conclusions of salvage after lost commits, and the places where salvage and backup refuse to write.
 #![allow(clippy::disallowed_methods, reason = "tests move directories")]
 
 use hedgerow::{
@@ -17,7 +17,8 @@ fn plain_key(keys: KeyKind, n: u64) -> VertexKey {
     vertex_key(ModelConfig { directed: true, weighted: false, keys, rich: false }, n)
 }
 
-/// A store after some transactions, with the record of one of them damaged, and what salvage makes of it.
+/// Makes a store with some transactions, damages the record of one of them, and returns the result of
+/// salvage.
 fn salvaged_without(keys: KeyKind, lost: usize, commits: &[Operations<'_>]) -> (SalvageReport, Graph) {
     let disk = SimFs::new();
     let graph = crate::common::small().keys(keys).background_settling(false).open_on(disk.handle()).unwrap();
@@ -43,7 +44,8 @@ fn salvaged_without(keys: KeyKind, lost: usize, commits: &[Operations<'_>]) -> (
 fn later_commits_show_what_lost_ones_did() {
     for keys in [KeyKind::Dense, KeyKind::U64, KeyKind::Str] {
         let key = |n| plain_key(keys, n);
-        // A vertex was removed, as its return shows: what it was before does not come back.
+        // The lost commit removed a vertex, and the later insertion of its key shows this. Its earlier edges
+        // do not come back.
         let (report, graph) = salvaged_without(
             keys,
             1,
@@ -58,12 +60,13 @@ fn later_commits_show_what_lost_ones_did() {
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(snapshot.neighbors(&key(1), Direction::Out).unwrap(), Some(vec![key(4)]), "{report}");
         assert_eq!((report.vertices, report.edges, report.lost_edges), (5, 2, 0), "{keys:?}: {report}");
-        // Of the edges 4 to 5 alone may be gone; of the vertices those that the last commit does not speak
-        // of.
+        // Only the edge 4 to 5 is doubtful. The doubtful vertices are those that the last commit does not
+        // name.
         assert_eq!((report.doubtful_edges, report.doubtful_vertices), (1, 3), "{keys:?}: {report}");
         assert!(report.losses.iter().any(|loss| loss.contains("that lost commits removed")), "{report}");
 
-        // An edge was removed, and then its end: the edge does not bring that back.
+        // The lost commit removed an edge, and a later commit removed its end: the edge does not bring the
+        // end back.
         let (report, graph) = salvaged_without(
             keys,
             1,
@@ -82,7 +85,7 @@ fn later_commits_show_what_lost_ones_did() {
         assert_eq!((report.vertices, report.edges, report.doubtful_edges), (2, 1, 0), "{keys:?}: {report}");
         assert_eq!(report.doubtful_vertices, 0, "{keys:?}: {report}");
 
-        // A vertex was inserted: where its key is lost, so are its edges.
+        // The lost commit inserted a vertex: if its key is lost, its edges are lost too.
         let (report, _) = salvaged_without(
             keys,
             1,
@@ -130,7 +133,7 @@ fn losses_name_labels() {
     assert_eq!(unnamed, None);
 }
 
-/// A label whose definition is lost is called by its number, and those behind it by their names.
+/// Salvage names a label by its number if the definition is lost, and later labels by their names.
 #[test]
 fn a_lost_definition_costs_a_name() {
     let disk = SimFs::new();
@@ -177,7 +180,7 @@ fn nothing_is_written_into_the_store_itself() {
     ];
     for read_only in [false, true] {
         let graph = crate::common::small().read_only(read_only).open(path("link")).unwrap();
-        // The store is known by what it is, not by a name.
+        // The store recognizes its directory by identity, not by name.
         std::fs::rename(path("store"), path("moved")).unwrap();
         assert!(matches!(graph.backup(path("moved/copy")), Err(Error::Argument(ArgumentError::Invalid(_)))));
         std::fs::rename(path("moved"), path("store")).unwrap();

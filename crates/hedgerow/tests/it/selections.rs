@@ -1,5 +1,5 @@
-//! Reads over chosen edges, against a model: label sets, ranks, filters, directions, weights; point reads and
-//! views.
+//! Reads over chosen edges, compared with a model: label sets, ranks, filters, directions, weights; point
+//! reads and views.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ fn compare(view: &View, v: u64, direction: Direction, mut wanted: Vec<(u64, f64)
     view.for_each_weighted(VertexId(v as u32), direction, |u, weight| found.push((u64::from(u.0), weight)));
     assert!(found.is_sorted_by_key(|entry| entry.0), "{chosen:?}");
     assert_eq!(view.neighbors_of(v, direction), found.iter().map(|e| e.0).collect::<Vec<_>>());
-    // Parallel edges come in no order; a NaN is like another.
+    // Parallel edges have no order, and all NaNs are equal.
     let order = |a: &(u64, f64), b: &(u64, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
     found.sort_by(order);
     wanted.sort_by(order);
@@ -163,7 +163,7 @@ fn a_snapshot_keeps_some_views_of_chosen_edges() {
         snapshot.view_selected(&knows(since)).unwrap();
     }
     assert!(first.upgrade().is_some());
-    snapshot.view_selected(&knows(0)).unwrap(); // was asked for last now
+    snapshot.view_selected(&knows(0)).unwrap(); // now the last requested view
     snapshot.view_selected(&knows(8)).unwrap();
     assert!(first.upgrade().is_some());
     (9..17).for_each(|since| _ = snapshot.view_selected(&knows(since)).unwrap());
@@ -238,13 +238,13 @@ fn what_makes_no_sense_is_an_error_that_names_it() {
     assert!(matches!(error, Error::Argument(ArgumentError::FilterType {
         ref label, ref property, expected: PropertyType::Utf8, found: PropertyType::I64,
     }) if label == "met" && property == "since"));
-    let text = "property since of label \"met\" is of type utf8, the value of the filter of type i64: compare it with a value of type \
-                utf8, or name labels of which it is of type i64";
+    let text = "property since of label \"met\" has type utf8, but the value of the filter has type i64: compare the property with a \
+                value of type utf8, or name labels whose property has type i64";
     assert_eq!(error.to_string(), text);
     let absent = EdgeSelection::of_labels(["knows", "likes"]).filter("until", Comparison::Less, 1);
     assert_eq!(
         refused(&absent).to_string(),
-        "none of the labels \"knows\", \"likes\" has a property until: there are \"since\""
+        "none of the labels \"knows\", \"likes\" has a property until: the properties are \"since\""
     );
     let since = |condition| EdgeSelection::of("knows").filter_by("since", condition);
     let text = |condition| refused(&since(condition)).to_string();
@@ -255,9 +255,9 @@ fn what_makes_no_sense_is_an_error_that_names_it() {
         assert!(text(Condition::equal(nan)).contains("property since cannot be compared with NaN"));
         assert!(text(Condition::one_of([nan, 1.0])).contains("cannot be compared with NaN"));
     }
-    assert!(text(Condition::one_of([0i64; 0])).contains("property since has no value of an empty list"));
+    assert!(text(Condition::one_of([0i64; 0])).contains("property since is compared with an empty list"));
     assert!(text(Condition::one_of(0..1_i64 << 20 | 1)).contains("exceeds the limit of 1048576"));
-    assert!(text(Condition::one_of([Value::I64(1), Value::from("x")])).contains("of type utf8"));
+    assert!(text(Condition::one_of([Value::I64(1), Value::from("x")])).contains("has type utf8"));
     assert!(text(Condition::prefix("2")).contains("is of type i64, and texts and bytes alone have a prefix"));
     let many = (0..1025).fold(EdgeSelection::of("knows"), |all, _| all.filter("since", Comparison::Less, 1));
     assert!(refused(&many).to_string().contains("exceeds the limit of 1024"));

@@ -1,4 +1,4 @@
-//! Settling, asked for and in the background: layout changes, content does not.
+//! Settling, by request and in the background: it changes the layout, not the content.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use hedgerow_workload::rng::Rng;
 
 const VERTICES: u64 = 500;
 
-/// Returns the most entries of deltas that it saw on the way.
+/// Inserts and removes edges; returns the most entries of deltas that it saw meanwhile.
 fn fill(graph: &Graph, edges: usize) -> u64 {
     let (mut rng, mut entries) = (Rng::new(11), 0);
     for n in 0..edges {
@@ -33,7 +33,8 @@ fn content(snapshot: &Snapshot) -> Vec<Vec<u64>> {
 #[test]
 fn idle_subgraphs_are_settled_in_the_background_and_read_the_same() {
     let graph = crate::common::small().directed(false).keys(KeyKind::Dense).in_memory().unwrap();
-    // Looked at on the way: where this thread is kept from going on, all may be settled by now.
+    // `fill` reads this number while it writes: if this thread stops for a while, all deltas may be settled
+    // by now.
     assert!(fill(&graph, 20_000) > 0);
     let old = graph.snapshot().unwrap();
     let before = content(&old);
@@ -49,12 +50,12 @@ fn a_store_can_be_opened_again_at_once_whatever_settles_in_the_background() {
     for round in 0..40 {
         let graph = crate::common::small().keys(KeyKind::Dense).open_on(disk.handle()).unwrap();
         fill(&graph, 300 + round);
-        // Dropping the last handle closes the store, also while the thread works.
+        // A drop of the last handle closes the store, also while the thread works.
         std::thread::sleep(Duration::from_millis(round as u64 * 3));
     }
 }
 
-/// The figures once no walk of another test, in the same process, keeps versions from being freed.
+/// Returns the figures once no walk of another test in the same process delays the release of old versions.
 fn without_old_versions(graph: &Graph) -> Stats {
     let mut stats = graph.stats().unwrap();
     wait_until("the end of old versions", || {

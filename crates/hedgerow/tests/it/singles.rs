@@ -1,15 +1,16 @@
-//! Edges that are written by themselves between many vertices.
+//! Single writes of edges between many vertices.
 
 use std::collections::BTreeSet;
 
 use hedgerow::{Direction, KeyKind, Options, VertexKey};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
-/// So many that one byte of a hash does not tell all in a bucket apart.
+/// The number of vertices: so large that one byte of a hash does not distinguish all keys of a bucket.
 const VERTICES: u64 = 3_000;
 const OPERATIONS: u64 = 6_000;
 
-/// A single operation begins with the vertices that its keys probably name: of some that is another one.
+/// A single operation starts with the vertices that its keys probably name. For some keys this is a wrong
+/// vertex.
 #[test]
 fn an_edge_by_itself_joins_the_vertices_that_it_names() {
     for keys in [KeyKind::Dense, KeyKind::U64, KeyKind::Str] {

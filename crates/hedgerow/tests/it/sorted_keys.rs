@@ -4,7 +4,7 @@ use hedgerow::{Durability, Graph, LEAST_MEMORY_LIMIT, Options};
 use hedgerow_testkit::SimFs;
 
 const LIMIT: u64 = LEAST_MEMORY_LIMIT;
-/// Their entries take 32 bytes each while they are sorted in memory: more than the limit.
+/// The number of vertices. A sort of their entries in memory takes 32 bytes each: more than the limit.
 const VERTICES: u64 = 600_000;
 
 fn options() -> Options {
@@ -30,7 +30,7 @@ fn store() -> SimFs {
     disk
 }
 
-/// Calls `f`, and asserts that the account stays within the limit meanwhile.
+/// Calls `f`, and checks that the account stays within the limit during the call.
 fn watched<R>(what: &str, graph: &Graph, f: impl FnOnce() -> R) -> R {
     graph.most_memory_used();
     let done = f();
@@ -40,7 +40,7 @@ fn watched<R>(what: &str, graph: &Graph, f: impl FnOnce() -> R) -> R {
 }
 
 fn has_all_keys(what: &str, disk: &SimFs) {
-    // As a crash leaves it.
+    // A file that a crash leaves.
     disk.put("seg-00000000000000ff-0000000000000001.tmp", b"sorted keys");
     let graph = options().open_on(disk.handle()).unwrap();
     let snapshot = graph.snapshot().unwrap();

@@ -1,5 +1,5 @@
-//! Kernels and scans by the page, where not all of a graph is in memory: they give what they give in memory,
-//! in bounded memory.
+//! Tiered kernels and scans, with only a part of the graph in memory: they return the same results as in
+//! memory, in bounded memory.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -23,7 +23,7 @@ mod world;
 
 use world::World;
 
-/// The vertices of a page.
+/// The number of vertices of a page.
 const PAGE: u64 = 4096;
 
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ fn put(graph: &Graph, kind: Kind, edges: &[(u64, u64)]) {
     }
 }
 
-/// A graph with some hubs and some ids without a vertex, closed, with all of it in segments.
+/// Makes a closed graph with some hubs and some ids without a vertex, with all data in segments.
 fn store_of(kind: Kind, pages: u64, edges: u64) -> SimFs {
     let disk = SimFs::new();
     let graph = kind.options().open_on(disk.handle()).unwrap();
@@ -80,12 +80,12 @@ fn store_of(kind: Kind, pages: u64, edges: u64) -> SimFs {
     disk
 }
 
-/// All kernels but those that need all edges in memory at once.
+/// Returns all kernels except those that need all edges in memory at once.
 fn kernels() -> Vec<Arguments> {
     let kernels = registry::KERNELS.iter().filter(|kernel| !kernel.needs_resident);
     let told = |kernel: &&'static registry::Kernel| {
         let mut arguments = kernel.trial(VertexId(0), VertexId(1));
-        // A walk begins at each vertex, and each of its steps reads a list somewhere.
+        // A walk begins at each vertex, and each of its steps reads a list at a random place.
         if kernel.parameter("steps").is_some() {
             arguments.set("steps", 3_u32).unwrap();
         }
@@ -118,7 +118,7 @@ fn agree(found: &[Outcome], expected: &[Outcome]) {
     }
 }
 
-/// What a full scan finds, added up.
+/// Returns the sums over a full scan.
 fn scan(snapshot: &Snapshot) -> (u64, u64, f64) {
     let (mut edges, mut mixed, mut sum) = (0, 0_u64, 0.0);
     let edge = |a: VertexId, b: VertexId, weight: f64| {
@@ -132,12 +132,12 @@ fn scan(snapshot: &Snapshot) -> (u64, u64, f64) {
 }
 
 /// Kernels that read a graph in different ways: from a frontier, with weights, all lists, the first neighbors
-/// of all, in rounds over changed vertices, from many sources, single lists at random.
+/// of all, in rounds over changed vertices, from many sources, and single lists at random.
 const OF_EACH_WAY: [&str; 7] = ["bfs", "sssp", "pagerank", "wcc", "kcore", "betweenness", "walks"];
 
-/// Opened with a limit of a third to a half of what it takes in memory, a graph gives what it gives without
-/// one. The account stays within the limit, and no list stays when the threads that scan are done. Kernels
-/// take long for it: in a deep run each has one of the two graphs.
+/// A graph opens with a limit of a third to a half of its size in memory, and returns the same results as
+/// without a limit. The account stays within the limit, and no list stays after the scanning threads end. The
+/// kernels take long, so in a deep run each of them uses one of the two graphs.
 #[test]
 fn kernels_and_scans_of_a_graph_larger_than_its_limit_give_what_they_give_in_memory() {
     for (turn, kind) in [KINDS[0], KINDS[3]].into_iter().enumerate() {
@@ -173,7 +173,7 @@ fn kernels_and_scans_of_a_graph_larger_than_its_limit_give_what_they_give_in_mem
     }
 }
 
-/// What `f` gives, and the most that the account was seen at meanwhile.
+/// Returns the result of `f`, and the highest number of bytes in the account meanwhile.
 fn most_used<R>(graph: &Graph, f: impl FnOnce() -> R) -> (R, u64) {
     let (over, most) = (AtomicBool::new(false), AtomicU64::new(0));
     let found = std::thread::scope(|scope| {
@@ -189,7 +189,7 @@ fn most_used<R>(graph: &Graph, f: impl FnOnce() -> R) -> (R, u64) {
     (found, most.into_inner())
 }
 
-/// The account while one thread scans, beside memory that is full: what is read counts in it, and it stays
+/// Checks the account while one thread scans and memory is full: it includes the bytes of the scan, and stays
 /// within the limit.
 fn check_account(graph: &Graph, view: &TieredView, limit: u64) {
     for v in 0..20_000 {
@@ -218,11 +218,12 @@ fn views_by_the_page_answer_as_plain_graphs_do_whatever_is_in_memory() {
     explored("subgraphs taken out of memory before they were read by the page", evicted as u64, 500);
 }
 
-/// A view by the page that is held while a tenth of the edges change gives what it gave before.
+/// An open tiered view returns the same results as before while a tenth of the edges change.
 #[test]
 fn a_held_view_by_the_page_gives_the_same_while_the_graph_changes() {
     for (turn, kind) in [KINDS[0], KINDS[1]].into_iter().enumerate() {
-        // Each kernel has one of the graphs, the one with weights and directions where these matter.
+        // Each kernel uses one of the graphs; a kernel that needs weights or directions uses the graph with
+        // them.
         let is_tried = |(n, arguments): &(usize, Arguments)| {
             let needs = ["scc", "wpath", "wcloseness", "wwalks"].contains(&arguments.kernel().name);
             is_deep() || if needs { turn == 0 } else { n % 2 == turn }
@@ -256,8 +257,8 @@ fn a_held_view_by_the_page_gives_the_same_while_the_graph_changes() {
     }
 }
 
-/// A graph that keeps no incoming edges: kernels do without, or find them in as many passes as there is room
-/// for.
+/// A graph without incoming lists: kernels do not need them, or find incoming edges in as many passes as
+/// memory requires.
 #[test]
 fn kernels_by_the_page_find_incoming_edges_that_are_not_kept() {
     let kind = KINDS[2];
@@ -281,7 +282,7 @@ fn kernels_by_the_page_find_incoming_edges_that_are_not_kept() {
     assert_ne!(turned, along(Direction::Out));
 }
 
-/// The edges of a snapshot by point reads.
+/// Returns a plain graph with the edges of a snapshot, and with its vertices by point reads.
 fn copy(snapshot: &Snapshot, kind: Kind, vertices: usize) -> PlainGraph {
     let Kind { directed, weighted, .. } = kind;
     let mut plain = PlainGraph { directed, weighted, live: vec![false; vertices], ..PlainGraph::default() };
@@ -292,7 +293,7 @@ fn copy(snapshot: &Snapshot, kind: Kind, vertices: usize) -> PlainGraph {
     plain
 }
 
-/// Raises a flag when it goes.
+/// Sets a flag when it is dropped.
 struct End<'a>(&'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -301,8 +302,8 @@ impl Drop for End<'_> {
     }
 }
 
-/// Views by the page beside a writer, checkpoints and an evictor that does not pause are those of their
-/// snapshots.
+/// Tiered views equal the state of their snapshots, concurrent with a writer, with checkpoints, and with an
+/// evictor that does not pause.
 #[test]
 fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
     let kind = KINDS[1];
@@ -327,14 +328,14 @@ fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
                         _ => graph.insert_edge(a, b).unwrap(),
                     };
                 }
-                // Checkpoints give way to commits.
+                // A checkpoint yields to commits.
                 std::thread::sleep(Duration::from_millis(2));
             }
         });
-        // However this ends, so do the others.
+        // The other threads end however this one ends.
         let _end = End(over);
-        // The bound is for a store that takes nothing out; an evictor that is kept from its work has rounds
-        // enough.
+        // The bound is for a store that evicts nothing. It has enough rounds for an evictor that gets no
+        // processor for a while.
         while rounds.load(Relaxed) < 60 || (evicted.load(Relaxed) < 1_000 && rounds.load(Relaxed) < 30_000) {
             let snapshot = graph.snapshot().unwrap();
             let view = snapshot.tiered_view_of("").unwrap();
@@ -348,7 +349,7 @@ fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
     explored("subgraphs taken out of memory beside views by the page", evicted.into_inner(), 1_000);
 }
 
-/// Damage is the error of the calls that need what is damaged, with its place; others go on.
+/// Damage is an error of the calls that need the damaged data, with its position; other calls succeed.
 #[test]
 fn damage_in_a_page_fails_what_needs_it_alone() {
     let kind = KINDS[1];
@@ -374,7 +375,7 @@ fn damage_in_a_page_fails_what_needs_it_alone() {
             Err(KernelError::Topology(Error::Storage(StorageError::Corruption(damage)))) => {
                 assert_eq!(damage.file, segment);
             }
-            // What looks at a part of the graph alone may do without the page.
+            // A kernel that reads only a part of the graph may not need the page.
             Ok(_) if ["path", "wpath", "cycles", "khop", "jaccard", "adamic_adar"].contains(&name) => {}
             other => panic!("{name}: {other:?}"),
         }

@@ -10,7 +10,7 @@ use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp, SegmentLayout, Si
 
 use crate::common;
 
-/// A store with several segments and a log, and the state after each of its commits.
+/// Makes a store with several segments and a log; also returns the state after each of its commits.
 fn store(config: ModelConfig, seed: u64, close: bool) -> (SimFs, Vec<Model>) {
     let disk = SimFs::new();
     let graph = common::options(config).log_segment_bytes(4096).open_on(disk.handle()).unwrap();
@@ -58,7 +58,7 @@ pub(crate) fn a_backup_is_the_store_of_its_moment() {
         let restored = opened(&copy);
         assert_eq!((restored.config(), restored.published_ts()), (graph.config(), done.timestamp));
         common::same(&restored.snapshot().unwrap(), config, states.last().unwrap()).unwrap();
-        // It goes on by itself, and the original is not touched.
+        // The copy takes its own commits, and the original store does not change.
         let extra = ModelOp::InsertVertex(vertex_key(config, 699));
         let mut tx = restored.write().unwrap();
         common::apply(&mut tx, config.weighted, &extra).unwrap();
@@ -132,7 +132,7 @@ pub(crate) fn a_backup_overwrites_nothing_and_cleans_up() {
     explored("backups refused by a full disk", refused, 5);
 }
 
-/// Salvages `disk`, which must stay as it is.
+/// Salvages `disk`; checks that `disk` does not change.
 pub(crate) fn salvaged(disk: &SimFs) -> (SalvageReport, Graph) {
     let before = disk.files();
     let into = SimFs::new();
@@ -203,7 +203,7 @@ pub(crate) fn a_damaged_log_is_read_on_behind_the_damage() {
     explored("commits lost in them", lost, 15);
 }
 
-/// Damage anywhere in a segment: nothing that can be read is left out, nothing is invented, and all is told.
+/// Damage anywhere in a segment: salvage returns all readable data, invents none, and reports all losses.
 pub(crate) fn a_damaged_segment_loses_what_is_damaged() {
     let disk = SimFs::new();
     let graph = crate::common::small().directed(false).open_on(disk.handle()).unwrap();
@@ -216,7 +216,7 @@ pub(crate) fn a_damaged_segment_loses_what_is_damaged() {
     assert!(layout.blocks.len() > 50 && layout.pages.len() > 4, "{layout:?}");
     let mut blocks = 0;
     for (number, block) in layout.blocks.iter().step_by(2).enumerate() {
-        // By turns head, payload and checksum.
+        // In turns the head, the payload and the checksum.
         let at =
             [block.bytes.start, block.bytes.start + block.bytes.len() / 2, block.bytes.end - 1][number % 3];
         let lost = lost_subgraphs(&layout, at);
@@ -224,7 +224,7 @@ pub(crate) fn a_damaged_segment_loses_what_is_damaged() {
         salvage_ring(&disk, &name, at, &lost);
         blocks += 1;
     }
-    // Where images lie is found again by other means than directory, top index, footer and header.
+    // Salvage finds the positions of images without the directory, the top index, the footer or the header.
     let mut others = 0;
     for page in &layout.pages {
         let (entry, directory) = (&page.entry, &page.directory);
@@ -242,17 +242,17 @@ pub(crate) fn a_damaged_segment_loses_what_is_damaged() {
     explored("damaged directories, indexes, footers and headers", others, 30);
 }
 
-/// The vertices of a ring: 300 subgraphs.
+/// The number of vertices of a ring: 300 subgraphs.
 const RING: u64 = 64 * 300;
 
-/// The subgraphs that have records in the block in which the byte lies.
+/// Returns the subgraphs that have records in the block with this byte.
 fn lost_subgraphs(layout: &SegmentLayout, at: usize) -> BTreeSet<u64> {
     let images = layout.pages.iter().flat_map(|page| &page.images);
     let lost = images.filter(|image| layout.is_in_blocks_of(image, at));
     lost.map(|image| u64::from(image.subgraph)).collect()
 }
 
-/// Salvages a ring with this byte damaged: all of it must be there but for the subgraphs that are lost.
+/// Salvages a ring with this byte damaged; checks that the result has all subgraphs except the lost ones.
 fn salvage_ring(disk: &SimFs, name: &str, at: usize, lost: &BTreeSet<u64>) {
     let damaged = SimFs::from_files(&disk.files());
     damaged.corrupt(name, at as u64, 16);
@@ -266,7 +266,7 @@ fn salvage_ring(disk: &SimFs, name: &str, at: usize, lost: &BTreeSet<u64>) {
     let found: BTreeSet<VertexKey> = snapshot.vertices().unwrap().map(|vertex| vertex.unwrap().1).collect();
     let kept = (0..RING).filter(|v| !is_lost(*v)).map(VertexKey::U64);
     assert!(found.iter().cloned().eq(kept), "{}", what());
-    // An edge with one end that is lost is known from the other, and counted.
+    // Salvage knows an edge with one lost end from its other end, and counts it.
     let ends_lost = |v: u64| usize::from(is_lost(v)) + usize::from(is_lost((v + 1) % RING));
     let edges_with = |ends: usize| (0..RING).filter(|v| ends_lost(*v) == ends).count() as u64;
     assert_eq!((report.edges, report.lost_edges), (edges_with(0), edges_with(1)), "{}", what());
@@ -304,8 +304,9 @@ pub(crate) fn what_is_missing_or_foreign_is_told() {
     ));
 }
 
-/// The image of a hub goes over many blocks, and a piece in one of them is damaged. Its edges are known from
-/// their other ends: they are saved where a vertex is its number, and counted where its key is lost with it.
+/// The image of a hub takes many blocks, and a piece in one of them is damaged. Salvage knows the edges of
+/// the hub from their other ends. It saves them if the key of a vertex is its number, and counts them if the
+/// key is lost with the image.
 pub(crate) fn a_hub_that_is_lost_is_told_edge_by_edge() {
     const EDGES: u64 = 40_000;
     for keys in [KeyKind::Dense, KeyKind::U64] {
@@ -325,7 +326,7 @@ pub(crate) fn a_hub_that_is_lost_is_told_edge_by_edge() {
         let (report, graph) = salvaged(&disk);
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(report.lost_subgraphs, 1, "{keys:?}: {report}");
-        // Of an edge inside what is lost nothing is left.
+        // Salvage has no trace of an edge with both ends in the lost image.
         let most = EDGES - 64 * report.lost_subgraphs;
         if keys == KeyKind::Dense {
             assert!((most..EDGES).contains(&report.edges) && report.lost_edges == 0, "{report}");

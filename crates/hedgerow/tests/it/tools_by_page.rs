@@ -1,5 +1,5 @@
-//! Tools on stores four times as large as the memory limit: what they tell and write is what they do without
-//! one, in bounded memory.
+//! Tools on stores four times as large as the memory limit: their reports and files equal those without a
+//! limit, in bounded memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -25,7 +25,7 @@ pub(crate) const VERTICES: u64 = 16 * 4096;
 pub(crate) enum Kind {
     Directed,
     Undirected,
-    /// Undirected, with a label of parallel edges that have properties.
+    /// Undirected, with a label that has parallel edges with properties.
     Labels,
 }
 
@@ -42,7 +42,7 @@ impl Kind {
     }
 }
 
-/// Opens a copy of the files, so that the next call finds them as they were.
+/// Opens a copy of the files, so that the next call finds the original files.
 pub(crate) fn open(kind: Kind, disk: &SimFs, limit: Option<u64>) -> Graph {
     let options = limit.into_iter().fold(kind.options(), Options::memory_limit);
     options.open_on(SimFs::from_files(&disk.files()).handle()).unwrap()
@@ -111,7 +111,7 @@ fn bytes_of(image: &SubgraphImage) -> u64 {
     image.parts.iter().map(each).sum::<usize>() as u64
 }
 
-/// The bytes of the largest image, and of all on the largest page.
+/// Returns the bytes of the largest image, and the bytes of all images on the largest page.
 fn largest(disk: &SimFs) -> (u64, u64) {
     let (mut image, mut pages) = (0, std::collections::BTreeMap::<PageId, u64>::new());
     images(disk, |it| {
@@ -121,7 +121,7 @@ fn largest(disk: &SimFs) -> (u64, u64) {
     (image, pages.into_values().max().unwrap())
 }
 
-/// Writes the segment anew, with images that `change` made lie.
+/// Writes the segment anew, with the false images that `change` makes.
 fn forge(disk: &SimFs, mut change: impl FnMut(&mut SubgraphImage)) {
     let fs: Arc<dyn Vfs> = disk.handle();
     let mut next = Manifest::look(&fs).unwrap().unwrap().manifest;
@@ -145,15 +145,15 @@ fn remove_entry(part: &mut AdjacencyPart, local: usize) {
     part.offsets[local + 1..].iter_mut().for_each(|end| *end -= 1);
 }
 
-/// Has the first edge of a list lead to the vertex before: an opening compares counts of entries with the
-/// manifest.
+/// Makes the first edge of a list lead to the previous vertex. The number of entries must stay, because an
+/// opening compares it with the manifest.
 fn turn_entry(part: &mut AdjacencyPart, local: usize) {
     if let Some(first) = part.neighbors.get_mut(part.offsets[local] as usize) {
         first.0 = first.0.saturating_sub(1);
     }
 }
 
-/// Changes one copy of some edges: its weight, its rank, or whether it is there.
+/// Changes one of the two copies of some edges: changes its weight or its rank, or removes it.
 fn make_sides_differ(image: &mut SubgraphImage, changed: &mut [u64; 4]) {
     let of = image.id.subgraph.0 % 151;
     let (last, default) = (image.parts.len() - 1, image.id.label == LabelId::DEFAULT);
@@ -190,7 +190,7 @@ fn make_sides_differ(image: &mut SubgraphImage, changed: &mut [u64; 4]) {
     }
 }
 
-/// Set when it is dropped, by a panic too.
+/// Sets the flag when it is dropped, also by a panic.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -199,7 +199,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Does `f`, and looks at the account of the store meanwhile; the most that it came to.
+/// Calls `f`, and reads the account of the store meanwhile; also returns the highest number of bytes.
 fn watched<R>(graph: &Graph, f: impl FnOnce() -> R) -> (R, u64) {
     let (over, most) = (AtomicBool::new(false), AtomicU64::new(0));
     let done = std::thread::scope(|scope| {
@@ -215,7 +215,7 @@ fn watched<R>(graph: &Graph, f: impl FnOnce() -> R) -> (R, u64) {
     (done, most.into_inner())
 }
 
-/// Reads edges until memory is full: a chain comes into memory when it was read some times of late.
+/// Reads edges until memory is full: the store loads a chain after several recent reads.
 pub(crate) fn fill(graph: &Graph) {
     let snapshot = graph.snapshot().unwrap();
     for v in (0..VERTICES).step_by(61) {
@@ -229,13 +229,13 @@ fn problems(report: &CheckReport) -> Vec<String> {
     problems
 }
 
-/// The stores are the same for all tests, and take their time: each is made when it is needed first.
+/// Returns the stores of all tests. A store takes long to make, so its first use makes it.
 pub(crate) fn stores() -> impl Iterator<Item = (&'static Kind, &'static SimFs)> {
     static STORES: [std::sync::OnceLock<SimFs>; 3] = [const { std::sync::OnceLock::new() }; 3];
     KINDS.iter().zip(&STORES).map(|(kind, store)| (kind, store.get_or_init(|| store_of(*kind))))
 }
 
-/// These of them: a deep run has all.
+/// Returns the stores of these kinds; a deep run uses all stores.
 fn stores_of(kinds: &[Kind]) -> impl Iterator<Item = (&'static Kind, &'static SimFs)> {
     stores().filter(|(kind, _)| kinds.contains(kind) || is_deep())
 }
@@ -302,7 +302,7 @@ fn damage_is_an_error_of_a_check_by_the_page() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// What a scan of all labels finds, added up.
+/// Returns the sums over a scan of all labels.
 fn content(graph: &Graph) -> (u64, u64) {
     let snapshot = graph.snapshot().unwrap();
     let (mut edges, mut mixed) = (0, 0_u64);
@@ -324,7 +324,7 @@ fn content(graph: &Graph) -> (u64, u64) {
     (edges, mixed)
 }
 
-/// Changes that are the same for every store of a kind, of few subgraphs: what changed stays in memory.
+/// Makes changes to a few subgraphs, the same for every store of a kind. The changed lists stay in memory.
 fn change(graph: &Graph) {
     let mut rng = SplitMix64::new(77);
     for _ in 0..4 {
@@ -348,14 +348,14 @@ fn backups_checkpoints_and_compaction_keep_within_the_limit_and_lose_nothing() {
         let expected = content(&whole);
         drop(whole);
         let page = largest(disk).1;
-        // The images of one page, twice: as they were read, and as they are written; buffers of files; what
-        // lists the images.
+        // The images of one page, twice: as the tool reads them, and as it writes them. Then the buffers of
+        // files, and the list of images.
         let bound = LIMIT + 2 * page + (2 << 20) + VERTICES / 64 * 64;
         let limited = SimFs::from_files(&disk.files());
         let graph = kind.options().memory_limit(LIMIT).open_on(limited.handle()).unwrap();
         let check = |what: &str, most: u64| assert!(most <= bound, "{kind:?}, {what}: {most} of {bound}");
         fill(&graph);
-        // Chains that were in memory, and pages that never were.
+        // The eviction covers chains that were in memory, and pages that the store never loaded.
         let evicted = graph.evict().unwrap();
         assert!(evicted > 100, "{kind:?}: {evicted}");
         change(&graph);

@@ -1,5 +1,6 @@
-//! A disk that has room for checkpoints and none for page versions: commits that memory has no room for say
-//! that the disk is full, snapshots see what they saw, and with new space the same store goes on.
+//! A disk with room for checkpoints and without room for page versions. If memory has no room for a commit,
+//! the commit returns that the disk is full. Snapshots keep their state, and the same store goes on when the
+//! disk has space.
 
 use std::io;
 use std::path::Path;
@@ -11,8 +12,8 @@ use hedgerow::{CommitError, Direction, Durability, Error, Graph, KeyKind, LEAST_
 use hedgerow_testkit::sim_fs::errno::ENOSPC;
 use hedgerow_testkit::{SimFs, wait_until};
 
-/// Another disk, on which the first segment that is made after a manifest finds no space while `full` is set:
-/// that of a page version. The next checkpoint begins a segment of the log before its own.
+/// A wrapper of another disk. While `full` is set, the first new segment after a manifest finds no space: the
+/// segment of a page version. The next checkpoint first begins a log segment, and then its own segment.
 #[derive(Debug)]
 struct NoRoomForVersions {
     inner: Arc<dyn Vfs>,
@@ -68,8 +69,8 @@ impl Vfs for NoRoomForVersions {
 const VERTICES: u64 = 1 << 14;
 const BATCH: u64 = 2_000;
 
-/// Inserts the edges number `turn` of all vertices, in batches; tells how many were new, and why it ended
-/// early if it did.
+/// Inserts the edges number `turn` of all vertices, in batches. Returns the number of new edges, and the
+/// error that ended the call early, if any.
 fn insert(graph: &Graph, turn: u64) -> (u64, Option<Error>) {
     let mut new = 0;
     for from in (0..VERTICES).step_by(BATCH as usize) {
@@ -102,7 +103,7 @@ fn where_page_versions_find_no_space_commits_say_so_and_go_on_with_new_space() {
     };
     let (edges_of_held, before) = (edges, seen(&held));
     full.store(true, SeqCst);
-    // The held snapshot keeps each list as it was, beside what it grows to.
+    // The open snapshot keeps the old version of each list, in addition to its new version.
     let error = loop {
         let (new, error) = insert(&graph, turn);
         (edges, turn) = (edges + new, turn + 1);
@@ -112,14 +113,14 @@ fn where_page_versions_find_no_space_commits_say_so_and_go_on_with_new_space() {
         assert!(turn < 400, "{:?}", graph.stats());
     };
     let stats = graph.stats().unwrap();
-    // No checkpoint failed: what found no space is what the snapshot holds.
+    // No checkpoint failed: the page versions for the snapshot found no space.
     assert!(stats.failed_checkpoints == 0 && graph.checkpoint_error().is_none(), "{stats:?}");
     assert!(matches!(error, Error::Commit(CommitError::DiskFull)), "{error:?}");
     assert!(stats.memory_bytes() <= LEAST_MEMORY_LIMIT, "{stats:?}");
     assert_eq!((seen(&held), held.edge_count().unwrap()), (before, edges_of_held));
     full.store(false, SeqCst);
-    // The checkpoint under way may have found no space already, and for a moment after it no commit asks for
-    // another: the second one from now on has found space.
+    // The current checkpoint may already have found no space. For a short time after it no commit requests
+    // another one. So the second checkpoint from now on finds space.
     let ended = || graph.stats().unwrap().background_checkpoints;
     let enough = ended() + 2;
     wait_until("a checkpoint with new space", || {

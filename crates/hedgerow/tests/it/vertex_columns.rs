@@ -1,4 +1,4 @@
-//! Vertices by the column are those by the row, one after another.
+//! A write of vertices by columns equals a write by rows, one after another.
 
 use hedgerow::{
     ArgumentError, Column, Error, Graph, KeyKind, KindId, Properties, PropertyType, Value, ValueRef,
@@ -8,7 +8,8 @@ use hedgerow_testkit::SimFs;
 
 use crate::common;
 
-/// Room is made for what an iterator says is coming: a transaction refuses more than it can take before that.
+/// A transaction makes room for the announced rows of an iterator. If these are more than it can take, it
+/// refuses them before it makes room.
 #[test]
 fn more_vertices_than_a_transaction_takes_are_refused_before_any_is_read() {
     let graph = Graph::in_memory().unwrap();
@@ -28,14 +29,14 @@ fn more_vertices_than_a_transaction_takes_are_refused_before_any_is_read() {
     assert_eq!(graph.snapshot().unwrap().vertex_count(), 1);
 }
 
-/// The properties of each vertex, in the order of their numbers.
+/// Returns the properties of each vertex, in the order of the vertex numbers.
 fn content(graph: &Graph, keys: KeyKind) -> Vec<Option<Properties>> {
     let snapshot = graph.snapshot().unwrap();
     assert_eq!(snapshot.vertex_count(), ROWS as u64);
     (0..ROWS).map(|at| snapshot.vertex_properties(key(keys, at).as_ref()).unwrap()).collect()
 }
 
-/// Value `at` of a column, null at every `nulls`th place.
+/// Returns value `at` of a column, which is null at every `nulls`th place.
 fn value(kind: PropertyType, at: usize, nulls: usize) -> Value {
     if nulls > 0 && at.is_multiple_of(nulls) {
         return Value::Null;
@@ -57,7 +58,8 @@ fn column(kind: PropertyType, rows: usize, nulls: usize) -> Column {
 
 const ROWS: usize = 3000;
 
-/// The columns of the test. `age` comes twice: the second lacks all values but some, and lies over the first.
+/// Returns the columns of the test. `age` comes twice: the second column has only some values, which replace
+/// values of the first.
 fn columns() -> Vec<(&'static str, Column)> {
     vec![
         ("name", column(PropertyType::Utf8, ROWS, 0)),
@@ -83,14 +85,14 @@ fn key(keys: KeyKind, at: usize) -> VertexKey {
     }
 }
 
-/// Puts all rows in transactions of `batch`, by the column or by the row, and again some of them, as they are
-/// and changed.
+/// Puts all rows in transactions of `batch` rows, by columns or by rows. Then puts some rows again, with the
+/// same values and with changed ones.
 fn put(graph: &Graph, keys: KeyKind, batch: usize, by_column: bool) {
     let columns = columns();
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let given: Vec<_> = columns.iter().map(|(name, column)| (*name, column)).collect();
     let starts = (0..ROWS).step_by(batch).map(|from| (from, from));
-    // The same once more, and vertices that get the values of others.
+    // The same rows once more, and then vertices with the values of other rows.
     for (first, from) in starts.chain([(100, 100), (200, 1)]) {
         let all: Vec<VertexKey> = (first..ROWS.min(first + batch)).map(|at| key(keys, at)).collect();
         let mut tx = graph.write().unwrap();
@@ -118,7 +120,7 @@ fn columns_are_rows_one_after_another() {
             put(&by_row, keys, batch, false);
             let expected = content(&by_row, keys);
             assert!(expected.iter().all(Option::is_some));
-            // Where they were put last, vertices have the values of others.
+            // Some vertices have the values of other rows after the last put.
             let photo = |at: usize| value(PropertyType::Bytes, at, 64);
             let moved = if batch > 30 { 31 } else { 230 };
             let read = by_row.snapshot().unwrap().vertex_property(key(keys, 230).as_ref(), "photo").unwrap();
@@ -166,7 +168,8 @@ fn columns_that_do_not_fit_add_nothing() {
     };
     let two = [1, 2].map(VertexKey::U64);
     let short = refused(KindId::DEFAULT, &two, &[("age", &ages)], 2);
-    assert!(short.to_string().contains("2 keys from 2 on, and 3 values of property age"), "{short}");
+    let expected = "property age needs 2 values from row 2 on, but has 3 values";
+    assert!(short.to_string().contains(expected), "{short}");
     refused(KindId::DEFAULT, &two, &[("age", &ages)], usize::MAX);
     let typed = refused(KindId::DEFAULT, &two, &[("age", &texts)], 1);
     assert!(matches!(typed, Error::Argument(ArgumentError::PropertyType { .. })), "{typed}");

@@ -1,4 +1,5 @@
-//! Views of snapshots: shared, made of one another, not built by a few point reads, not kept for ever.
+//! Views of snapshots: snapshots share them, the store makes one from another, a few point reads build none,
+//! and views do not stay for ever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +28,7 @@ fn random_graph(directed: bool, weighted: bool, seed: u64) -> (Graph, Rng) {
     (graph, rng)
 }
 
-/// What the view says, against what point reads of the same snapshot say.
+/// Compares the lists of the view with point reads of the same snapshot.
 fn compare(snapshot: &Snapshot, vertices: impl Iterator<Item = u64>) {
     let view = snapshot.view().unwrap();
     for v in vertices {
@@ -91,7 +92,8 @@ pub(crate) fn reads_by_id_agree_with_and_without_a_view() {
     }
 }
 
-/// A hub's list has parts beside its main part: reads by id must find what is in any of them.
+/// The list of a hub has patches in addition to its main part: a read by id must find the neighbors in all of
+/// them.
 pub(crate) fn reads_by_id_find_every_neighbor_of_a_hub() {
     let options = crate::common::small().directed(false).keys(hedgerow::KeyKind::Dense);
     let graph = options.background_settling(false).in_memory().unwrap();
@@ -119,7 +121,7 @@ pub(crate) fn reads_by_id_find_every_neighbor_of_a_hub() {
     }
 }
 
-/// One random commit, now and then a vertex that goes.
+/// Makes one random commit; some of the commits remove a vertex.
 fn change(graph: &Graph, rng: &mut Rng) {
     let (u, v) = (rng.below(VERTICES), rng.below(VERTICES));
     let (kind, weight) = (rng.below(8), rng.below(9) as f64);
@@ -129,7 +131,7 @@ fn change(graph: &Graph, rng: &mut Rng) {
         4 if graph.config().weighted => tx.put_weighted_edge(u, v, weight),
         _ => tx.put_edge(u, v),
     };
-    // Two writers may get into each other's way.
+    // Two writers may conflict.
     graph.transact(1000, change).unwrap();
 }
 
@@ -180,7 +182,7 @@ pub(crate) fn refreshed_views_agree_with_point_reads() {
             }
             let snapshot = graph.snapshot().unwrap();
             check_whole(&snapshot);
-            // One that has no view yet: made of a newer one later.
+            // A snapshot without a view yet: later its view is made from a newer view.
             old.push(graph.snapshot().unwrap());
             change(&graph, &mut rng);
             old.push(graph.snapshot().unwrap());
@@ -194,7 +196,7 @@ pub(crate) fn refreshed_views_agree_with_point_reads() {
     }
 }
 
-/// In several parts, on one thread and on several.
+/// The refresh has several parts, on one thread and on several.
 pub(crate) fn a_refresh_of_many_subgraphs_reads_all_that_changed() {
     const SUBGRAPHS: u64 = 1500;
     let graph = crate::common::small().keys(KeyKind::Dense).directed(false).in_memory().unwrap();
@@ -207,7 +209,7 @@ pub(crate) fn a_refresh_of_many_subgraphs_reads_all_that_changed() {
     let mut rng = Rng::new(6);
     let mut held = Vec::new();
     for round in 0..6 {
-        // Others look at the view that is made into the next one, or nobody does.
+        // In half of the rounds another snapshot still uses the view that is made into the next one.
         let snapshot = graph.snapshot().unwrap();
         snapshot.view().unwrap();
         held.extend((round % 2 == 0).then_some(snapshot));
@@ -272,7 +274,7 @@ pub(crate) fn a_settled_graph_gets_a_settled_view_at_the_same_timestamp() {
     assert!(corrected(&graph.snapshot().unwrap()) > 0);
     graph.settle().unwrap();
     assert_eq!(corrected(&graph.snapshot().unwrap()), 0);
-    // So few in each subgraph that the view copies hardly any.
+    // A few edges in each subgraph, so that the view copies hardly any lists.
     for _ in 0..600 {
         graph.insert_edge(rng.below(VERTICES), rng.below(VERTICES)).unwrap();
     }
@@ -286,7 +288,7 @@ pub(crate) fn a_view_that_keeps_many_old_lists_is_given_up() {
     graph.snapshot().unwrap().view().unwrap();
     let kept = graph.snapshot().unwrap();
     kept.view().unwrap();
-    // Enough merges to replace every list several times over.
+    // Enough merges to replace every list several times.
     while graph.stats().unwrap().views_kept > 0 {
         let mut tx = graph.write().unwrap();
         for _ in 0..20_000 {
@@ -295,12 +297,13 @@ pub(crate) fn a_view_that_keeps_many_old_lists_is_given_up() {
         tx.commit().unwrap();
         assert!(graph.snapshot().unwrap().edge_count().unwrap() < 3_000_000, "the view was never given up");
     }
-    // Whoever uses it still has it, and the next one is made all the same.
+    // A snapshot that uses the view still has it, and the store still makes the next view.
     compare(&kept, 0..2000);
     check_whole(&graph.snapshot().unwrap());
 }
 
-/// Edges of the label in the view, by source and destination, with both directions of an undirected edge.
+/// Returns the edges of the label in the view, by source and destination. An undirected edge comes in both
+/// directions.
 fn listed(view: &View) -> Vec<(u32, u32)> {
     let mut edges = Vec::new();
     for v in view.vertices() {
@@ -333,7 +336,7 @@ pub(crate) fn views_of_labels_are_kept_and_made_of_one_another() {
     };
     (0..LABELS).for_each(|label| change(&graph, label));
     for round in 0..30 {
-        // Two labels in turns, and now and then all of them: more than are kept.
+        // Two labels in turns, and sometimes all labels: the store does not keep the views of all of them.
         let labels = if round % 10 == 9 { 0..LABELS } else { round % 2..round % 2 + 1 };
         for label in labels {
             (0..3).for_each(|other| change(&graph, (label + other) % LABELS));
@@ -352,7 +355,7 @@ pub(crate) fn views_of_labels_are_kept_and_made_of_one_another() {
             let (built, refreshed) = made(&before);
             let again = if round < 9 && round > 1 { (built, refreshed + 1) } else { made(&after) };
             assert_eq!(made(&after), again, "round {round}");
-            // Of an older snapshot, made of the newer view.
+            // The view of an older snapshot, made from the newer view.
             let mut earlier = Vec::new();
             old.for_each_edge_of(&*name, |v, u, _| earlier.push((v.0, u.0))).unwrap();
             assert_eq!(listed(&old.view_of(&*name).unwrap()), earlier);
@@ -363,6 +366,6 @@ pub(crate) fn views_of_labels_are_kept_and_made_of_one_another() {
         }
     }
     graph.forget_views();
-    // What settling gave up is freed by another thread.
+    // Another thread frees the views that settling released.
     hedgerow_testkit::wait_until("the end of the views", || graph.stats().unwrap().view_bytes == 0);
 }

@@ -1,11 +1,11 @@
-//! Single reads of a snapshot make its view once they were many, unless they may not; either way the answers
-//! are the same.
+//! Many single reads of a snapshot make its view, unless an option forbids it. The answers are the same in
+//! both cases.
 
 use hedgerow::{Direction, Graph, KeyKind, Options, Snapshot, VertexId};
 use hedgerow_workload::rng::Rng;
 
 const VERTICES: u64 = 4_000;
-/// Far more reads than any kind of them needs to make the view of so few vertices.
+/// Far more reads than a kind of read needs to make the view of this small number of vertices.
 const MANY: u64 = 400_000;
 
 fn random_graph(options: Options) -> Graph {
@@ -21,7 +21,7 @@ fn random_graph(options: Options) -> Graph {
     graph
 }
 
-/// A read, by what it is called: a number that stands for its answer.
+/// The name of a read, and a function that returns a number for its answer.
 type Read = (&'static str, fn(&Snapshot, u64, u64) -> u64);
 
 const READS: [Read; 10] = [
@@ -64,7 +64,7 @@ fn text(key: &hedgerow::VertexKey) -> u64 {
     key.to_string().parse().unwrap()
 }
 
-/// Tells orders apart.
+/// Returns a sum that depends on the order of the values.
 fn sum_of(values: impl Iterator<Item = u64>) -> u64 {
     values.fold(1, |sum, value| sum.wrapping_mul(31).wrapping_add(value))
 }
@@ -81,7 +81,7 @@ fn many_reads_of_each_kind_make_one_view() {
         let plain = graph.snapshot().unwrap();
         plain.set_views_by_reads(false);
         for (name, read) in READS {
-            // What the view of a weighted graph does not answer makes none.
+            // A read that the view of a weighted graph cannot answer makes no view.
             if weighted && name == "weight" {
                 continue;
             }
@@ -121,10 +121,10 @@ fn no_read_makes_a_view_where_it_may_not() {
     };
     let by_chains = all_reads();
     assert_eq!((views(&graph), graph.stats().unwrap().view_bytes), (0, 0));
-    // One that was asked for is read.
+    // The reads use a requested view.
     graph.snapshot().unwrap().view().unwrap();
     assert_eq!(views(&graph), 1);
-    // For one snapshot it can be allowed.
+    // A call can allow views by reads for one snapshot.
     snapshot.set_views_by_reads(true);
     assert_eq!(all_reads(), by_chains);
     assert_eq!(views(&graph), 1);
@@ -147,7 +147,7 @@ fn reads_of_a_transaction_make_no_view() {
         tx.neighbors(u % VERTICES, Direction::Out).unwrap();
     }
     assert_eq!(views(&graph), 0);
-    // The snapshot that it hands out is like any other.
+    // The snapshot of the transaction is like any other snapshot.
     let snapshot = tx.snapshot().unwrap();
     (0..MANY).for_each(|u| _ = snapshot.degree_by_id(id(u % VERTICES), Direction::Out).unwrap());
     assert_eq!(views(&graph), 1);
@@ -178,7 +178,7 @@ fn threads_that_read_one_snapshot_make_one_view() {
     assert_eq!(views(&graph), 1);
 }
 
-/// The callback of a read may read: then the view is made while the list of the outer read is in use.
+/// The callback of a read may read: then the store makes the view while the list of the outer read is in use.
 #[test]
 fn a_read_inside_a_read_may_make_the_view() {
     let graph = random_graph(crate::common::small());

@@ -1,4 +1,4 @@
-//! The account of memory beside many threads that read what is not in it: never above the limit.
+//! The memory account while many threads read data outside memory: it never exceeds the limit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -11,15 +11,15 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::tools_by_page::{LIMIT, VERTICES, fill, open, stores};
 
-/// Subgraphs that are scanned at a time, a page of them: 2 MiB of edges with weights, more than reads may
-/// take beside a full memory.
+/// The number of subgraphs in one scan, which is one page of them. They have 2 MiB of edges with weights,
+/// more than reads may take in addition to a full memory.
 const RUN: u32 = 64;
 const READERS: u64 = 5;
-/// Each reader scans one run of so many.
+/// Each reader scans one run out of this number of runs.
 const SHARE: u32 = 8;
 const LISTS: u64 = 150;
 
-/// Raises a flag when it goes.
+/// Sets a flag when it is dropped.
 struct End<'a>(&'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -28,7 +28,8 @@ impl Drop for End<'_> {
     }
 }
 
-/// The entries of a share of all lists, scanned in runs that begin at a subgraph of the thread's own.
+/// Returns the number of entries in a share of all lists. The runs of the scan begin at a subgraph that
+/// differs by thread.
 fn scan(view: &TieredView, direction: Direction, from: u32) -> u64 {
     let (mut entries, subgraphs) = (0, view.vertex_bound() as u32 / 64);
     for first in (0..subgraphs).step_by((RUN * SHARE) as usize) {
@@ -43,8 +44,8 @@ fn scan(view: &TieredView, direction: Direction, from: u32) -> u64 {
     entries
 }
 
-/// Each vertex of a frontier that lies far apart, every hub among them, is visited once, with the neighbours
-/// and weights that the snapshot has: in one run or several, which follow each other.
+/// Visits a frontier of distant vertices, with every hub. Checks that the view visits each vertex once, with
+/// the neighbors and weights of the snapshot. The runs of a vertex follow each other.
 fn visit(view: &TieredView, direction: Direction, rng: &mut SplitMix64) -> u64 {
     let hubs = (0..4).map(|hub| hub * 9_000);
     let frontier: BTreeSet<u64> = hubs.chain((0..60).map(|_| rng.below(VERTICES))).collect();
@@ -74,7 +75,7 @@ fn visit(view: &TieredView, direction: Direction, rng: &mut SplitMix64) -> u64 {
     visited.len() as u64
 }
 
-/// Reads lists anywhere, most of them from files.
+/// Reads random lists, most of them from files.
 fn read(graph: &Graph, rng: &mut SplitMix64) -> u64 {
     let snapshot = graph.snapshot().unwrap();
     for _ in 0..LISTS {
@@ -87,7 +88,7 @@ fn read(graph: &Graph, rng: &mut SplitMix64) -> u64 {
     LISTS
 }
 
-/// Changes within two subgraphs, which have to be in memory at once, and checkpoints.
+/// Makes changes within two subgraphs, which have to be in memory at once, and writes a checkpoint.
 fn write(graph: &Graph, rng: &mut SplitMix64) {
     for _ in 0..20 {
         let mut tx = graph.write().unwrap();
@@ -101,7 +102,7 @@ fn write(graph: &Graph, rng: &mut SplitMix64) {
 
 #[test]
 fn reads_of_many_threads_keep_the_account_within_the_limit() {
-    // The directed one: the others reserve in the same way.
+    // Only the directed store: the other stores reserve memory in the same way.
     for (kind, disk) in stores().take(1) {
         let graph = open(*kind, disk, Some(LIMIT));
         fill(&graph);
@@ -125,7 +126,7 @@ fn reads_of_many_threads_keep_the_account_within_the_limit() {
                 }
             });
             let _end = End(over);
-            // All begin at the same moment.
+            // All threads begin at the same moment.
             let begin = Barrier::new(READERS as usize);
             std::thread::scope(|scope| {
                 for thread in 0..READERS {

@@ -1,7 +1,7 @@
-//! A process that is killed with SIGKILL while it commits, again and again on the same store: nothing that it
-//! acknowledged may be missing, and what is there must be a prefix of what each writer did.
+//! A process that is killed with SIGKILL while it commits, repeatedly on the same store. No acknowledged
+//! commit may be missing. The content must be a prefix of the transactions of each writer.
 //!
-//! The test program starts itself as the child that writes; a variable of the environment says so.
+//! The test program starts itself as the writing child; an environment variable selects this role.
 #![allow(missing_docs, reason = "a test program")]
 #![allow(clippy::disallowed_methods, reason = "acknowledgements go to files outside the store")]
 
@@ -22,7 +22,7 @@ use common::script::{CONFIG, Script};
 
 const CYCLES: u64 = 200;
 const MOST_WRITERS: u64 = 4;
-/// The child's part, if this is the child: `DIRECTORY SEED WRITERS`.
+/// The variable with the child's arguments, set only in the child: `DIRECTORY SEED WRITERS`.
 const CHILD: &str = "HEDGEROW_KILL9_CHILD";
 
 fn store(dir: &Path) -> PathBuf {
@@ -37,7 +37,7 @@ fn open(dir: &Path) -> hedgerow::Result<Graph> {
     common::options(CONFIG).log_segment_bytes(64 << 10).open(store(dir))
 }
 
-/// The process that writes until it is killed.
+/// A child process writes until the parent kills it.
 #[test]
 fn child() {
     let Ok(part) = std::env::var(CHILD) else { return };
@@ -47,7 +47,7 @@ fn child() {
     let dir = PathBuf::from(words.next().expect("a directory"));
     let graph = open(&dir).expect("the store opens");
     common::rich::define_labels(&graph).expect("definitions");
-    // The parent kills this process long before; a limit, should the parent end first.
+    // The parent kills this process much earlier. The limit matters only if the parent ends first.
     let parent_is_gone = Instant::now() + FOR_EVER.saturating_mul(2);
     std::thread::scope(|scope| {
         for writer in 0..writers {
@@ -85,7 +85,7 @@ fn spawn(dir: &Path, seed: u64, writers: u64) -> Child {
         .expect("a child")
 }
 
-/// The last transaction that `writer` acknowledged; a write cut short by the kill counts as none.
+/// Returns the last transaction that `writer` acknowledged. A write that the kill interrupted does not count.
 fn acknowledged(dir: &Path, writer: u64) -> u64 {
     let mut bytes = Vec::new();
     if let Ok(mut file) = File::open(acks(dir, writer)) {
@@ -94,7 +94,7 @@ fn acknowledged(dir: &Path, writer: u64) -> u64 {
     bytes.chunks_exact(8).next_back().map_or(0, |b| u64::from_le_bytes(b.try_into().expect("8 bytes")))
 }
 
-/// What the parent knows of each writer: how many of its transactions the store held last, and their outcome.
+/// The parent's data on each writer: the number of its transactions in the store, and their result.
 struct Known {
     script: Script,
     count: u64,
@@ -108,7 +108,7 @@ struct Seen {
     in_flight: u64,
 }
 
-/// Waits for an acknowledgement after `before` of them.
+/// Waits until the child has made more than `before` acknowledgements.
 fn wait_for_acknowledgement(dir: &Path, child: &mut Child, before: u64) {
     let sum = || (0..MOST_WRITERS).map(|w| acknowledged(dir, w)).sum::<u64>();
     let give_up = Instant::now() + FOR_EVER;
@@ -119,7 +119,7 @@ fn wait_for_acknowledgement(dir: &Path, child: &mut Child, before: u64) {
     }
 }
 
-/// Opens the store after a kill and compares. Returns the number of commits found in the store without an
+/// Opens the store after a kill and compares it. Returns the number of commits in the store without an
 /// acknowledgement.
 fn verify(dir: &Path, known: &mut [Known]) -> Result<u64, String> {
     let graph = open(dir).map_err(|e| format!("does not open: {e}"))?;
@@ -159,8 +159,9 @@ fn kill_nine_loses_nothing() {
         for cycle in 0..20 {
             let before: u64 = (0..MOST_WRITERS).map(|w| acknowledged(dir.path(), w)).sum();
             let mut child = spawn(dir.path(), seed, 1 + rng.below(MOST_WRITERS));
-            // The first in every other cycle, else the third: on a busy machine a child comes to none in the
-            // time that follows, and the floor counts on two commits in a cycle.
+            // The test waits for one acknowledgement in every second cycle, and for three in the remaining
+            // cycles. On a busy machine a child makes none in the sleep below, and the floor requires two
+            // commits per cycle on average.
             wait_for_acknowledgement(dir.path(), &mut child, before + cycle % 2 * 2);
             std::thread::sleep(Duration::from_micros(5_000 + rng.below(55_000)));
             child.kill().expect("a kill");

@@ -1,5 +1,5 @@
-//! The examples of the guides in Rust and of kept answers, in their order, as they stand there between the
-//! lines that end in dashes.
+//! The Rust examples of the guides for Rust and for kept answers, in their order. Their text in the guides is
+//! the text between the lines that end in dashes.
 
 use hedgerow::kernels::{Cancel, PageRankConfig, SsspConfig};
 use hedgerow::{

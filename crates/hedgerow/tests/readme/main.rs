@@ -1,4 +1,5 @@
-//! The Rust example of the README, and those of the guide: they are the ones beside this file, and run.
+//! The Rust examples of the README and of the guides. They have the same text as the files in this folder,
+//! and they run.
 #![allow(missing_docs, reason = "a test program")]
 
 mod example {
@@ -15,11 +16,12 @@ use std::sync::Mutex;
 
 use hedgerow::{Graph, KeyKind, LabelOptions, Options, PropertyType};
 
-/// Examples make their stores in the current directory, which all tests share: the one that holds this enters
-/// another.
+/// A lock for tests that change the current directory, where the examples make their stores. All tests share
+/// this directory.
 static CURRENT_DIRECTORY: Mutex<()> = Mutex::new(());
 
-/// Words, however lines are broken: breaking the arguments of a call adds a comma.
+/// Returns the text without spaces and line breaks. Also removes the comma that a line break in a list of
+/// arguments adds.
 fn words(text: &str) -> String {
     let words: String = text.split_whitespace().collect();
     words.replace(",)", ")").replace(",]", "]").replace(",}", "}")

@@ -1,4 +1,4 @@
-//! Who works on the store during a soak.
+//! The threads that use the store during a soak.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use crate::common;
 
 pub(crate) const CONFIG: ModelConfig =
     ModelConfig { directed: true, weighted: true, keys: KeyKind::U64, rich: true };
-/// Vertices of each writer: few enough that the graph reaches a size at which as much goes as comes.
+/// The number of vertices of each writer. It is small, so the graph reaches a stable size.
 const VERTICES: u64 = 120;
 
-/// What was done.
+/// The counts of finished work.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) commits: AtomicU64,
@@ -45,7 +45,7 @@ fn add(count: &AtomicU64) {
     count.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A writer with vertices of its own, and what it knows to be there.
+/// A writer with its own vertices, and a model of their expected content.
 pub(crate) struct Writer {
     generator: Generator,
     pub(crate) model: Model,
@@ -81,7 +81,7 @@ impl Writer {
         ops.iter().for_each(|op| _ = self.model.apply(op));
     }
 
-    /// Several hundred edges, which are later removed by their vertices.
+    /// Commits several hundred edges, and later removes many of them with their vertices.
     fn batch(&mut self, graph: &Graph, counts: &Counts) {
         let weight = self.generator.rng().below(1000) as f64;
         let mut ops: Vec<ModelOp> =
@@ -110,7 +110,7 @@ impl Writer {
     }
 }
 
-/// All that a snapshot holds, in one number.
+/// Returns the vertex count, the edge count and a checksum of a snapshot's edges.
 fn digest(snapshot: &Snapshot) -> (u64, u64, u64) {
     let mut sum = 0u64;
     snapshot
@@ -129,7 +129,7 @@ fn rest(over: &AtomicBool, time: Duration) {
     }
 }
 
-/// Snapshots that stay open while others write: each says the same in the end as in the beginning.
+/// Opens snapshots and keeps them while other threads write. Each snapshot has the same content at its end.
 pub(crate) fn long_reads(graph: &Graph, over: &AtomicBool, counts: &Counts, seed: u64) {
     let mut rng = SplitMix64::new(seed);
     while !over.load(Ordering::Relaxed) {
@@ -141,7 +141,7 @@ pub(crate) fn long_reads(graph: &Graph, over: &AtomicBool, counts: &Counts, seed
     }
 }
 
-/// Traversals over views, with their counts compared.
+/// Traverses views and compares the counts.
 pub(crate) fn traversals(graph: &Graph, over: &AtomicBool, counts: &Counts) {
     while !over.load(Ordering::Relaxed) {
         let snapshot = graph.snapshot().expect("a snapshot");
@@ -168,7 +168,7 @@ pub(crate) fn traversals(graph: &Graph, over: &AtomicBool, counts: &Counts) {
     }
 }
 
-/// Checkpoints, settling, compaction and backups, beside everything else.
+/// Runs checkpoints, settling, compaction and backups, concurrently with all other work.
 pub(crate) fn upkeep(graph: &Graph, over: &AtomicBool, counts: &Counts, seed: u64) {
     let mut rng = SplitMix64::new(!seed);
     let mut turn = rng.below(4);

@@ -1,7 +1,7 @@
-//! Everything at once, for long: writers of single operations, batches, removals and properties, long
-//! readers, traversals, checkpoints, settling, compaction, backups. Whatever goes on, memory and files stay
-//! bounded, the graph equals the model, and it can be opened again. A few seconds in an ordinary run; as long
-//! as it is given in the deep form.
+//! A long run of everything at once: writers of single operations, batches, removals and properties, long
+//! readers, traversals, checkpoints, settling, compaction, backups. During the run, memory and files stay
+//! bounded. The graph equals the model, and the store can be opened again. An ordinary run takes a few
+//! seconds; a deep run takes its configured time.
 #![allow(missing_docs, reason = "a test program")]
 #![allow(clippy::disallowed_methods, reason = "sizes of files are looked up beside the store")]
 
@@ -19,24 +19,23 @@ use hedgerow_testkit::{Effort, FOR_EVER, Model, explored};
 use load::{CONFIG, Counts, Writer};
 
 const WRITERS: u64 = 3;
-/// How long everybody works before all is compared, and how many transactions there are at least: on a busy
-/// machine the graph would not come to its size in the phases that warm up.
+/// The time of work between two comparisons, and the minimum number of transactions. Without the minimum, the
+/// graph on a busy machine would not reach its size in the warm-up phases.
 const PHASE: Duration = Duration::from_millis(1_500);
 const LEAST_COMMITS: u64 = 300;
-/// Phases after which memory and files must not grow any more.
+/// The number of phases after which memory and files must not grow further.
 const WARM_UP: usize = 3;
 const PHASES: u64 = 7;
 const MOST_PHASES: usize = 40;
-/// Floors of what is done.
+/// The minimum counts of work.
 const LONG_READS: u64 = 10;
 const BACKUPS: u64 = 3;
-/// By how much they may vary afterwards: by a half, and by what regions and log segments of their own come
-/// to.
+/// The growth that is allowed after the warm-up, in addition to a half. It covers regions and log segments.
 const SLACK_BYTES: u64 = 512 << 10;
 
 const LOG_SEGMENT_BYTES: u64 = 256 << 10;
 const LOG_BYTES: u64 = 1 << 20;
-/// Transactions under way, and what is written before a checkpoint that is due begins to count.
+/// The allowance for running transactions, and for bytes written before a due checkpoint begins.
 const LOG_SLACK_BYTES: u64 = 512 << 10;
 
 fn options() -> Options {
@@ -44,12 +43,12 @@ fn options() -> Options {
     options.log_segment_bytes(LOG_SEGMENT_BYTES).checkpoint_log_bytes(LOG_BYTES)
 }
 
-/// What is measured when nobody works.
+/// The sizes that are measured while no thread works.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sizes {
-    /// What the store says.
+    /// The memory that the store reports.
     memory: u64,
-    /// What the allocator knows, which the blocks of the arena are no part of.
+    /// The memory that the allocator reports; it excludes the blocks of the arena.
     heap: u64,
     files: u64,
     edges: u64,
@@ -79,14 +78,14 @@ impl Sizes {
         }
     }
 
-    /// Whether nothing has grown past what the graph may vary by.
+    /// True if no size exceeds the allowed variation.
     fn is_within(self, warm: Sizes) -> bool {
         let most = |bytes: u64| bytes + bytes / 2 + SLACK_BYTES;
         self.memory <= most(warm.memory) && self.heap <= most(warm.heap) && self.files <= most(warm.files)
     }
 }
 
-/// While all work: what must hold at every moment.
+/// Checks the bounds that must hold at every moment of the work.
 fn watch(stats: &Stats) {
     let most = 2 * LOG_BYTES + LOG_SEGMENT_BYTES + LOG_SLACK_BYTES;
     assert!(stats.log_bytes <= most, "a log of {} bytes, {most} allowed", stats.log_bytes);
@@ -94,7 +93,7 @@ fn watch(stats: &Stats) {
     assert_eq!((stats.failed_checkpoints, stats.failed_settlings), (0, 0));
 }
 
-/// One phase of work.
+/// Runs one phase of work.
 fn phase(graph: &Graph, writers: &mut [Writer], counts: &Counts, seed: u64) {
     let (over, until) = (AtomicBool::new(false), Instant::now() + PHASE);
     let enough = counts.commits.load(Ordering::Relaxed) + LEAST_COMMITS;
@@ -139,7 +138,8 @@ fn mixed_load_leaves_memory_and_files_bounded() {
     while let Some(seed) = next {
         phase(&graph, &mut writers, &counts, seed);
         compare(&graph, &writers);
-        // Every third time the store is closed and opened: by far not the same memory, but the same graph.
+        // After every third phase the store is closed and reopened. Its memory then differs much, but its
+        // graph is the same.
         if phases % 3 == 2 {
             graph.close().expect("a close");
             drop(graph);
@@ -156,7 +156,7 @@ fn mixed_load_leaves_memory_and_files_bounded() {
         }
         println!("phase {phases}: {now:?}");
         phases += 1;
-        // More phases where reads and backups took so long that there were few.
+        // More phases run if slow reads and backups left too few of them.
         let lacks = |count: &AtomicU64, floor| count.load(Ordering::Relaxed) < floor;
         let wanted = lacks(&counts.long_reads, LONG_READS) || lacks(&counts.backups, BACKUPS);
         next = effort.next_seed_while(wanted && phases < MOST_PHASES);

@@ -1,6 +1,6 @@
-//! A real ext4 on a device that can fail and lose power: an image, full of holes, on a small file system in
-//! memory. While that is full, what is written to a hole cannot reach the device, and the sync says so; and
-//! ext4 itself can be told to stop as if power had gone.
+//! A real ext4 on a device that can fail and lose power. The device is an image with holes, on a small file
+//! system in memory. While that file system is full, bytes written to a hole cannot reach the device, and the
+//! sync returns an error. ext4 itself can stop as if power failed.
 
 use std::fs::File;
 use std::io::Write;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// `EXT4_IOC_SHUTDOWN` with `EXT4_GOING_FLAGS_NOLOGFLUSH`, for which we have no library without unsafe code.
-/// Threads that wait for the disk stop when they return.
+/// A program for `EXT4_IOC_SHUTDOWN` with `EXT4_GOING_FLAGS_NOLOGFLUSH`; no library offers this call without
+/// unsafe code. Threads that wait for the disk stop when they return.
 const CUT_POWER: &str = "
 import fcntl, glob, os, signal, struct, sys, time
 root = os.open(sys.argv[1], os.O_RDONLY)
@@ -29,7 +29,7 @@ pub(crate) struct Device {
     dir: tempfile::TempDir,
 }
 
-/// Runs a command, for its output; what it says if it fails.
+/// Runs a command and returns its output, or its first error line if it fails.
 fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
     let done = Command::new(program).args(arguments).output().map_err(|e| format!("{program}: {e}"))?;
     if done.status.success() {
@@ -44,7 +44,7 @@ fn text(path: &Path) -> &str {
 }
 
 impl Device {
-    /// A device with an empty file system, or why there cannot be one here.
+    /// Makes a device with an empty file system, or returns the reason why this is not possible here.
     pub(crate) fn new() -> Result<Device, String> {
         let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
         let device = Device { dir };
@@ -58,7 +58,7 @@ impl Device {
         run("mkfs.ext4", &["-q", "-b", "4096", "-E", "lazy_itable_init=0", text(&image)])?;
         device.mount()?;
         device.warm_journal().map_err(|e| e.to_string())?;
-        // Probed once, so that what is missing is known before a store depends on it.
+        // One probe of a loss of power shows missing abilities before a store depends on them.
         device.lose_power()?;
         Ok(device)
     }
@@ -71,33 +71,33 @@ impl Device {
         self.memory().join("image")
     }
 
-    /// Where the file system is.
+    /// Returns the root of the file system.
     pub(crate) fn root(&self) -> PathBuf {
         self.dir.path().join("mount")
     }
 
-    /// A place outside, which loses nothing.
+    /// Returns a directory outside the device, which loses nothing.
     pub(crate) fn outside(&self) -> &Path {
         self.dir.path()
     }
 
     fn mount(&self) -> Result<(), String> {
-        // The file system commits its journal when the store syncs. Without a sync it would do so every five
-        // seconds, also while the device fails, and then become read-only. On a busy machine a script takes
-        // that long.
+        // The file system commits its journal when the store syncs. Without a sync it commits every five
+        // seconds, also while the device fails, and then becomes read-only. On a busy machine a script takes
+        // five seconds.
         run("mount", &["-o", "loop,commit=300", text(&self.image()), text(&self.root())])?;
         self.shorten_requests()
     }
 
-    /// One page to a request. Of a longer one the image may take a part, for want of room, and the loop
-    /// device reports that as success: a lie that no store can see through.
+    /// Limits each request to one page. If a longer request finds too little room, the image may take only a
+    /// part of it. The loop device then reports success, which no store can detect.
     fn shorten_requests(&self) -> Result<(), String> {
         let number = run("findmnt", &["-n", "-o", "MAJ:MIN", text(&self.root())])?;
         let limit = format!("/sys/dev/block/{}/queue/max_sectors_kb", number.trim());
         std::fs::write(&limit, "4").map_err(|e| format!("{limit}: {e}"))
     }
 
-    /// Writes the journal once around, so that it has no holes: only data is to fail, as on a disk with a few
+    /// Writes the whole journal once, so that it has no holes. Then only data fails, as on a disk with a few
     /// bad sectors.
     fn warm_journal(&self) -> std::io::Result<()> {
         let (root, name) = (File::open(self.root())?, self.root().join("warm"));
@@ -111,17 +111,17 @@ impl Device {
         Ok(())
     }
 
-    /// Gives the room of removed files back, so that it is holes again.
+    /// Releases the space of removed files, so that it becomes holes again.
     pub(crate) fn trim(&self) -> Result<(), String> {
         File::open(self.root()).and_then(|root| root.sync_all()).map_err(|e| e.to_string())?;
         run("sync", &["-f", text(&self.root())])?;
         run("fstrim", &[text(&self.root())]).map(drop)
     }
 
-    /// From now on what is written to new places fails when it is synced.
+    /// Makes every later sync of bytes in new places fail.
     pub(crate) fn begin_to_fail(&self) {
         let mut filler = File::create(self.memory().join("filler")).expect("a file");
-        // Down to the last page.
+        // The filler takes the space down to the last page.
         let zeros = [0; 1 << 16];
         for size in [1 << 16, 1 << 12, 1] {
             while filler.write_all(&zeros[..size]).is_ok() {}
@@ -129,14 +129,15 @@ impl Device {
         std::mem::forget(filler.try_clone());
     }
 
-    /// All is well again, but for what was lost. The filler is cut first: a child of another test that has
-    /// not begun its program yet may have it open, and then removing it alone would leave the device full.
+    /// Makes the device work again, without the lost bytes. It first truncates the filler. A child of another
+    /// test that has not started its program yet may have the filler open. A removal alone would then leave
+    /// the device full.
     pub(crate) fn heal(&self) {
         let filler = self.memory().join("filler");
         File::create(&filler).and_then(|_| std::fs::remove_file(&filler)).expect("the filler");
     }
 
-    /// Whether a file can be made, written to and synced, and is removed again.
+    /// True if a file can be made, written, synced and removed.
     pub(crate) fn takes_writes(&self) -> bool {
         let (root, name) = (self.root(), self.root().join("probe"));
         let write = || {
@@ -149,20 +150,20 @@ impl Device {
         write().is_ok()
     }
 
-    /// Stops the file system without writing anything more, not even its journal; every later call on it
-    /// fails. A `process` given is stopped first, as by a loss of power: it cannot pass on the results of
+    /// Stops the file system without further writes, not even of its journal. Every later call on it fails.
+    /// If a `process` is given, it is stopped first, as by a loss of power. It cannot pass on the results of
     /// calls that return later.
     pub(crate) fn cut_power(&self, process: Option<u32>) -> Result<(), String> {
         let process = process.map_or(String::new(), |id| id.to_string());
         run("python3", &["-c", CUT_POWER, text(&self.root()), &process]).map(drop)
     }
 
-    /// Mounts again what is on the device, by its journal. Nothing may have a file of it open, but threads of
-    /// a store that was closed, which are about to end.
+    /// Mounts the file system again from the content of the device and its journal. Only ending threads of a
+    /// closed store may still have a file open.
     pub(crate) fn restore_power(&self) -> Result<(), String> {
         let unmount = || run("umount", &[text(&self.root())]);
         let mut last = unmount();
-        // For 100 seconds: they may be kept from their processors.
+        // The loop takes up to 100 seconds, because these threads may wait for a processor.
         for _ in 0..5_000 {
             if last.is_ok() {
                 break;

@@ -1,6 +1,6 @@
-//! A store several times as large as its limit, in a control group that has little more memory than the
-//! limit: the system ends a process that takes more, whatever its account says. Where there can be no such
-//! group a line says so.
+//! A store several times as large as its limit, in a control group with little more memory than the limit.
+//! The system kills a process that takes more memory, even if the store's account shows less. If no such
+//! group is possible, the test prints a line.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -13,25 +13,26 @@ use hedgerow_kernels::{BfsConfig, PageRankConfig, SsspConfig};
 use hedgerow_testkit::{explored, skipped};
 use hedgerow_workload::rng::Rng;
 
-/// The child's part: `STORE GROUP LIMIT`, the last 0 for none.
+/// The variable with the child's arguments: `STORE GROUP LIMIT`. The limit is 0 for no limit.
 const CHILD: &str = "HEDGEROW_SYSTEM_LIMITED";
 const VERTICES: u64 = 1 << 16;
 const EDGES: usize = 3_200_000;
-/// What the group has beside the limit and a tenth: the program, its stacks, what the allocator keeps.
+/// The memory of the group in addition to 110% of the limit: the program, its stacks, and memory that the
+/// allocator keeps.
 const BESIDE: u64 = 32 << 20;
-/// The arrays of the kernel that takes most, by vertex: PageRank has two scores and a degree, paths a
-/// distance, a parent and buckets.
+/// The size of the arrays of the largest kernel, by vertex. PageRank has two scores and a degree; shortest
+/// paths have a distance, a parent and buckets.
 const KERNEL_BYTES: u64 = 64 * VERTICES;
 
 fn options() -> Options {
     Options::new().keys(KeyKind::Dense).directed(false).weighted(true).durability(Durability::Manual)
 }
 
-/// A control group of this test, which goes with this.
+/// A control group of this test. Its drop removes the group.
 pub(crate) struct Group(pub(crate) PathBuf);
 
 impl Group {
-    /// A group below that of this process, or below the root of the hierarchy, of version 1 or 2.
+    /// Makes a group below the group of this process, or below the root of the hierarchy, of version 1 or 2.
     pub(crate) fn new(bytes: u64) -> Result<Group, String> {
         let own = std::fs::read_to_string("/proc/self/cgroup").map_err(|e| e.to_string())?;
         let mut why = "no hierarchy of control groups bounds memory".to_owned();
@@ -56,8 +57,8 @@ impl Group {
     }
 
     fn below(above: &Path, file: &str, bytes: u64) -> Result<Group, String> {
-        // Version 2 has no such file in a group unless the one above says so; where it does already, this
-        // changes nothing.
+        // In version 2, a group has this file only if its parent group enables the controller. If the parent
+        // already does, this write changes nothing.
         let _ = std::fs::write(above.join("cgroup.subtree_control"), "+memory");
         let group = Group(above.join(format!("hedgerow-test-{}-{bytes}", std::process::id())));
         let fails = |e: std::io::Error| format!("{}: {e}", group.0.display());
@@ -72,7 +73,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // A group goes once its last process has ended, which may take the system a moment.
+        // The system removes a group after its last process has ended, which may take a moment.
         for _ in 0..50 {
             if std::fs::remove_dir(&self.0).is_ok() || !self.0.exists() {
                 return;
@@ -82,7 +83,7 @@ impl Drop for Group {
     }
 }
 
-/// Bytes that `/proc/self/status` tells under a name.
+/// Returns the bytes that `/proc/self/status` reports under a name.
 pub(crate) fn told(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("what the system tells of this process");
     let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a line of that name");
@@ -90,8 +91,8 @@ pub(crate) fn told(name: &str) -> u64 {
     kib.parse::<u64>().expect("a number") << 10
 }
 
-/// Opens the store, reads all over it, and changes a hundredth of the edges in one range; without a limit it
-/// loads everything.
+/// Opens the store, reads all parts of it, and changes a hundredth of the edges in one range. Without a limit
+/// it loads everything.
 #[test]
 fn child() {
     let Ok(part) = std::env::var(CHILD) else { return };
@@ -108,10 +109,10 @@ fn child() {
     let graph = options().memory_limit(limit).open(store).expect("the store opens");
     read_and_write(&graph, limit);
     graph.close().expect("all is written");
-    // Before kernels run, whose arrays and buffers are no part of the limit: with them the group alone says
-    // what is too much.
+    // This measures before the kernels run, because the limit excludes their arrays and buffers. With
+    // kernels, only the group bounds the memory.
     let (highest, now) = (told("VmHWM"), told("RssFile"));
-    // Pages of the program come as it runs through more of it.
+    // The resident pages of the program increase while it runs more of its code.
     let program = now.saturating_sub(program);
     let grown = highest - before - program;
     println!("limit {limit}, resident growth {grown}, and {program} of the program");
@@ -142,8 +143,8 @@ fn read_and_write(graph: &Graph, limit: u64) {
     assert_eq!(graph.snapshot().and_then(|now| now.edge_count()).expect("counted"), edges + new);
 }
 
-/// Four kernels by the page, and a scan of all edges. Called one by one: the registry would have all kernels
-/// compiled for this program.
+/// Runs four kernels by pages, and a scan of all edges. It calls each kernel directly: the registry would
+/// compile all kernels into this program.
 fn run_kernels(graph: &Graph, limit: u64) {
     let snapshot = graph.snapshot().expect("open");
     let edges = snapshot.edge_count().expect("counted");
@@ -167,7 +168,7 @@ fn run(store: &Path, group: &Group, limit: u64) -> ExitStatus {
         .expect("a child")
 }
 
-/// The store of the test, and the bytes that it takes in memory when it is settled.
+/// Makes the store of the test, and returns its bytes in memory after settling.
 fn stored(store: &Path) -> u64 {
     let graph = options().open(store).expect("a new store");
     let mut rng = Rng::new(3);
@@ -203,7 +204,7 @@ fn a_store_larger_than_its_limit_lives_in_a_group_of_that_size() {
         assert!(status.success(), "limit {limit} of {settled}, group of {bytes}: {status}");
         lived += 1;
         if share == 4 {
-            // The control: without a limit the same group is too small.
+            // The control: without a limit the store does not fit into the same group.
             let status = run(&store, &group, 0);
             assert!(!status.success(), "a group of {bytes} bytes holds a store of {settled}");
         }

@@ -1,5 +1,5 @@
-//! Loss of power and failing syncs under a real kernel and a real ext4. Where there can be no such device a
-//! line says so.
+//! Loss of power and failing syncs under a real kernel and a real ext4. If no such device is possible, the
+//! test prints a line.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -16,14 +16,14 @@ use crate::common;
 use crate::common::script::{CONFIG, Script};
 use crate::device::Device;
 
-/// The child's part: `DURABILITY SEED STORE OUTSIDE`.
+/// The variable with the child's arguments: `DURABILITY SEED STORE OUTSIDE`.
 const WRITER: &str = "HEDGEROW_SYSTEM_WRITER";
 const WRITERS: u64 = 2;
 const IMAGES: u64 = 24;
 const SCRIPTS: u64 = 20;
 
 fn open(store: &Path, durability: Durability) -> hedgerow::Result<Graph> {
-    // The change to another log segment syncs: the control is to do without.
+    // A change of log segment syncs, and the control must run without syncs. Its segments are therefore long.
     let bytes = if durability == Durability::Sync { 16 << 10 } else { 4 << 20 };
     common::options(CONFIG).log_segment_bytes(bytes).durability(durability).open(store)
 }
@@ -37,7 +37,7 @@ fn acknowledged(outside: &Path, writer: u64) -> u64 {
     bytes.chunks_exact(8).next_back().map_or(0, |b| u64::from_le_bytes(b.try_into().expect("8 bytes")))
 }
 
-/// The program that writes until the power is gone, which it notices by errors.
+/// A child process writes until its calls return errors, because the power is gone.
 #[test]
 fn writer() {
     let Ok(part) = std::env::var(WRITER) else { return };
@@ -47,7 +47,7 @@ fn writer() {
     let (seed, outside) = (seed.parse().expect("a seed"), PathBuf::from(outside));
     let graph = open(Path::new(store), durability).expect("the store opens");
     common::rich::define_labels(&graph).expect("definitions");
-    // The parent ends this process long before; a limit, should the parent end first.
+    // The parent ends this process much earlier. The limit matters only if the parent ends first.
     let until = Instant::now() + FOR_EVER.saturating_mul(2);
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
@@ -89,7 +89,7 @@ fn spawn(device: &Device, store: &Path, durability: &str, seed: u64) -> Child {
         .expect("a child")
 }
 
-/// Cuts the power under a child that writes. Returns once the file system is there again.
+/// Cuts the power under a writing child. Returns after the file system is mounted again.
 fn crash(device: &Device, store: &Path, durability: &str, seed: u64, wait: Duration) -> Result<(), String> {
     let sum = || (0..WRITERS).map(|w| acknowledged(device.outside(), w)).sum::<u64>();
     let before = sum();
@@ -112,7 +112,7 @@ fn crash(device: &Device, store: &Path, durability: &str, seed: u64, wait: Durat
     device.restore_power()
 }
 
-/// Opens the store and compares. Returns the transactions that were acknowledged and are not there.
+/// Opens the store and compares it. Returns the number of acknowledged transactions that are missing.
 fn lost(device: &Device, store: &Path, seed: u64) -> Result<u64, String> {
     let graph = open(store, Durability::Sync).map_err(|e| format!("does not open: {e}"))?;
     let snapshot = graph.snapshot().map_err(|e| e.to_string())?;
@@ -133,7 +133,7 @@ fn lost(device: &Device, store: &Path, seed: u64) -> Result<u64, String> {
     Ok(lost)
 }
 
-/// A device, or none with the reason told.
+/// Makes a device. If this is not possible, prints the reason and returns `None`.
 fn device(what: &str) -> Option<Device> {
     match Device::new() {
         Ok(device) => Some(device),
@@ -154,7 +154,7 @@ fn power_is_lost_under_ext4() {
     let mut script = 0;
     while let Some(seed) = effort.next_seed() {
         let mut rng = SplitMix64::new(seed);
-        // Six crashes of one store, then another.
+        // Each store gets six crashes; then a new store follows.
         if images % 6 == 0 {
             let _ = std::fs::remove_dir_all(&store);
             store = device.root().join(format!("store-{images}"));
@@ -169,12 +169,12 @@ fn power_is_lost_under_ext4() {
             other => panic!("HEDGEROW_ROUND={seed}, image {images}: lost {other:?}"),
         }
     }
-    // Control: without syncs the same crashes lose what was acknowledged.
+    // The control: without syncs, the same crashes lose acknowledged transactions.
     for seed in 0..3 {
         let store = device.root().join(format!("control-{seed}"));
         (0..WRITERS).for_each(|w| _ = std::fs::remove_file(acks(device.outside(), w)));
         let verdict = crash(&device, &store, "manual", seed, Duration::from_millis(3));
-        // What was never synced need not even be a store.
+        // Files without any sync may not even form a store.
         let loss = verdict.map(|()| lost(&device, &store, seed).unwrap_or(1)).expect("a crash");
         losses += u64::from(loss > 0);
     }
@@ -182,12 +182,14 @@ fn power_is_lost_under_ext4() {
     explored(what, images, IMAGES);
 }
 
-/// After a sync that failed, the lost bytes can be read and the next sync succeeds: the trap is real here.
+/// Returns true if this kernel has the trap: after a failed sync, reads return the lost bytes and the next
+/// sync succeeds.
+/// succeeds.
 fn sync_that_lies(device: &Device) -> Result<bool, String> {
     let io = |e: std::io::Error| e.to_string();
     let directory = || RealFs::open_dir(device.root()).map_err(io);
     let file = directory()?.create("raw").map_err(io)?;
-    // Room as the log takes it, far from where something was written before.
+    // The file reserves space in the same way as the log, far from any earlier write.
     let (bytes, at) = (vec![2; 1 << 20], 8 << 20);
     file.allocate(12 << 20).and_then(|()| file.sync_all()).map_err(io)?;
     device.trim()?;
@@ -217,8 +219,7 @@ struct Seen {
     believed: u64,
 }
 
-/// One script: commits, a device that fails, an error, a device that is well again, an opening, and a loss of
-/// power.
+/// Runs one script: commits, a failing device, an error, a working device, an opening, and a loss of power.
 fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
     let store = device.root().join(format!("sync-{seed}"));
     let script = Script::new(seed, 0);
@@ -256,8 +257,8 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
     let _ = graph.close();
     drop(graph);
     if opens_early {
-        // Recovery writes again what no sync proved. Without room for that it says so, and the store stays as
-        // it was.
+        // Recovery rewrites the bytes that no sync proved durable. Without room for them, it returns an error
+        // and leaves the store unchanged.
         match open(&store, Durability::Sync) {
             Err(Error::Storage(StorageError::DiskFull { .. })) => seen.refused += 1,
             // The kernel could not write its journal.
@@ -268,11 +269,11 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
         device.heal();
     }
     if !device.takes_writes() {
-        // Whenever the kernel could not write its journal: it takes no writes until the file system is
-        // mounted again.
+        // This happens if the kernel could not write its journal. The kernel then accepts no writes until the
+        // file system is mounted again.
         device.lose_power()?;
     }
-    // Another opening sees the bytes that never reached the disk.
+    // Another opening reads the bytes that never reached the disk.
     let graph = open(&store, Durability::Sync).map_err(|e| format!("does not open: {e}"))?;
     let served = script.mark_in(&graph.snapshot().map_err(|e| e.to_string())?);
     if served < acked || served > acked + 1 {
@@ -297,7 +298,7 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
     device.trim()
 }
 
-/// Whether the kernel has made the file system one that can only be read.
+/// True if the kernel made the file system read-only.
 fn is_read_only(error: &Error) -> bool {
     let mut causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
     causes.any(|cause| {
@@ -319,8 +320,9 @@ fn a_sync_that_failed_under_ext4_is_not_believed_later() {
     loop {
         let round = effort.next_seed();
         asked += u64::from(round.is_some());
-        // Of some scripts every write finds room that was filled before, in a bad run of more than half: more
-        // scripts then, so that the floor is not met by luck. They do not count for it.
+        // In some scripts every write uses space that an earlier write filled; in a bad run this is more than
+        // half of the scripts. More scripts then run, so that the minimum does not depend on luck. The extra
+        // scripts do not increase the minimum.
         let wanted = (seen.unknown < asked / 2 || seen.refused < asked / 8) && scripts < 4 * asked;
         let Some(seed) = round.or_else(|| effort.next_seed_while(wanted)) else { break };
         script(&device, seed, &mut seen).unwrap_or_else(|e| panic!("HEDGEROW_ROUND={seed}: {e}"));

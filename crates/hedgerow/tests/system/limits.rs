@@ -1,7 +1,7 @@
-//! The memory limit under stores of every shape: random labels, keys, hubs, long values and held snapshots,
-//! with random calls, beside a model of the graph. After each call the account has not exceeded the limit. A
-//! call is refused only if its need is above what the limit can give. Each store runs in a process of its
-//! own, in a control group of little more than the limit where there can be one.
+//! The memory limit under stores of every shape: random labels, keys, hubs, long values and open snapshots.
+//! Random calls run on the store and on a model of the graph. After each call, the memory account is within
+//! the limit. The store refuses a call only if the call needs more than the limit can provide. Each store
+//! runs in a separate process. If possible, the process is in a control group of little more than the limit.
 
 mod plan;
 
@@ -17,19 +17,19 @@ use hedgerow_testkit::{Effort, explored, is_deep, skipped};
 use crate::group::{Group, told};
 use plan::{MODEL_EDGE, Model, Plan};
 
-/// The child's part: `STORE SEED STEPS GROUP`; the last is `-` if there is no group.
+/// The variable with the child's arguments: `STORE SEED STEPS GROUP`; the group is `-` if there is none.
 const CHILD: &str = "HEDGEROW_SYSTEM_LIMITS";
 const STORES: u64 = 20;
 const STEPS: u64 = 200;
-/// The memory of the process in addition to the limit, a tenth of it, and the model: the program, its stacks,
-/// what the allocator keeps.
+/// The memory of the process in addition to 110% of the limit and the model: the program, its stacks, and
+/// memory that the allocator keeps.
 const BESIDE: u64 = 32 << 20;
-/// The bytes for which the model may grow during the calls.
+/// The bytes by which the model may grow during the calls.
 const MODEL_GROWTH: u64 = 32 << 20;
-/// The parts of a transaction that a call of many edges is divided into.
+/// The number of edges in each transaction of a call with many edges.
 const BATCH: usize = 2_000;
 
-/// A store within its limit, and what it must hold.
+/// A store within its limit, and the model of its content.
 struct Run {
     plan: Plan,
     graph: Graph,
@@ -38,11 +38,11 @@ struct Run {
     path: PathBuf,
     next: i64,
     refused: u64,
-    /// The most anonymous memory of the process after a call, in addition to that before the first.
+    /// The maximum growth of the anonymous memory of the process, measured after each call.
     grown: u64,
 }
 
-/// Returns the reason of a refusal that is within the definition.
+/// Returns the shortage of a permitted refusal.
 fn refusal(error: &Error) -> Option<Shortage> {
     match error {
         Error::Commit(CommitError::MemoryLimit(shortage))
@@ -52,7 +52,7 @@ fn refusal(error: &Error) -> Option<Shortage> {
 }
 
 impl Run {
-    /// Returns the result of a call, or `None` if it was refused for a good reason.
+    /// Returns the result of a call, or `None` if the store refused it for a valid reason.
     fn told<T>(&mut self, what: &str, done: hedgerow::Result<T>) -> Option<T> {
         match done {
             Ok(done) => Some(done),
@@ -129,7 +129,7 @@ impl Run {
         }
     }
 
-    /// Edges of the model, in no order.
+    /// Returns some edges of the model in arbitrary order.
     fn some(&mut self, count: usize) -> Vec<(u64, u64, u64)> {
         let edges = self.model.edges.len().max(1) as u64;
         let skipped = self.plan.rng.below(edges) as usize;
@@ -223,7 +223,7 @@ impl Run {
         if direction != EdgeDirection::Both {
             assert_eq!(view.edge_count(), self.model.count(&labels, below), "{labels:?} {below:?}");
         }
-        // Kernels read against the edges too.
+        // Kernels also read edges in the opposite direction.
         let read = match &view {
             KernelView::Resident(view) => Ok(view.side(Direction::In).chunks().len()),
             KernelView::Tiered(view) => {
@@ -266,7 +266,7 @@ impl Run {
     }
 }
 
-/// Opens the store within its limit, makes the calls, and compares.
+/// A child process opens the store within its limit, makes the calls, and compares the results.
 #[test]
 fn child() {
     let Ok(part) = std::env::var(CHILD) else { return };

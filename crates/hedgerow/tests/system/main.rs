@@ -1,9 +1,9 @@
-//! System calls that fail: a small program that writes to a store on real files runs under `strace`, which
-//! makes one of its calls return an error, or nothing, once or for ever. The program must get an error that
-//! says what holds, nothing that it acknowledged may be lost, and the store opens again. Where there is no
-//! `strace`, or it may not trace, a line says so.
+//! System calls that fail. A small program writes to a store on real files under `strace`. `strace` makes one
+//! of its calls return an error, or 0 bytes, once or for ever. The program must get an error that describes
+//! the store's state correctly. No acknowledged commit may be lost, and the store must open again. If
+//! `strace` is absent or may not trace, the test prints a line.
 //!
-//! The test program starts itself as the one that is traced; a variable of the environment says so.
+//! The test program starts itself as the traced program; an environment variable selects this role.
 #![allow(missing_docs, reason = "a test program")]
 #![allow(clippy::disallowed_methods, reason = "acknowledgements go to files outside the store")]
 
@@ -29,10 +29,10 @@ use common::script::{CONFIG, Script};
 const CHILD: &str = "HEDGEROW_SYSTEM_CHILD";
 const TRANSACTIONS: u64 = 10;
 const SEED: u64 = 77;
-/// The cases of one round: a call, an error, a mode and a moment each.
+/// The number of cases of one round. Each case has a call, an error, a mode and a moment.
 const CASES: u64 = 70;
 
-/// The calls that a store makes on its files, with what they may come to.
+/// The calls that a store makes on its files, with their possible outcomes.
 const CALLS: &[(&str, &[&str])] = &[
     ("pwrite64", &["error=EIO", "error=ENOSPC", "error=EDQUOT", "error=EROFS", "error=EINTR", "retval=0"]),
     ("fdatasync", &["error=EIO", "error=ENOSPC", "error=EDQUOT", "error=EINTR"]),
@@ -54,12 +54,12 @@ fn open(dir: &Path) -> hedgerow::Result<Graph> {
     common::options(CONFIG).log_segment_bytes(4096).open(store(dir))
 }
 
-/// The program that is traced. It ends well whatever fails, as long as the errors say what they should.
+/// A traced child ends without a panic after any failure, if the errors are the expected ones.
 #[test]
 fn child() {
     let Ok(dir) = std::env::var(CHILD).map(PathBuf::from) else { return };
     let mut out = OpenOptions::new().create(true).append(true).open(dir.join("said")).expect("a file");
-    // Twice, so that recovery, and what it reads and cleans up, is traced too.
+    // It works twice, so that the trace also covers recovery with its reads and removals.
     for _ in 0..2 {
         let end = work(&dir, &mut out);
         writeln!(out, "end {end}").expect("a line");
@@ -82,7 +82,7 @@ fn work(dir: &Path, out: &mut std::fs::File) -> String {
             Ok(tx) => tx,
             Err(error) => return expected(&graph, error),
         };
-        // Operations can fail, too: properties define themselves.
+        // Operations can also fail, because they define properties.
         let ops = script.transaction(i);
         let applied = ops.iter().try_for_each(|op| common::apply(&mut tx, CONFIG.weighted, op).map(drop));
         match applied.and_then(|()| tx.commit()) {
@@ -102,7 +102,7 @@ fn work(dir: &Path, out: &mut std::fs::File) -> String {
     }
 }
 
-/// Of an error, what must hold after it.
+/// Checks the state that must hold after an error, and returns the error's text.
 fn expected(graph: &Graph, error: Error) -> String {
     match &error {
         Error::Commit(CommitError::DiskFull | CommitError::TooManyFiles) => {
@@ -115,15 +115,14 @@ fn expected(graph: &Graph, error: Error) -> String {
             );
             assert!(refused, "after {error} the store takes writes");
         }
-        // What it needed of the files could not be read: it had no effect, and nothing is wrong with the
-        // store.
+        // The program could not read the files. The call changed nothing, and the store is intact.
         Error::Storage(_) => assert!(graph.write().is_ok(), "a read that failed leaves the store usable"),
         other => panic!("a commit fails with {other}"),
     }
     format!("{error}")
 }
 
-/// Why nothing can be traced here, if so.
+/// Returns the reason why tracing is not possible here, if there is one.
 fn obstacle() -> Option<String> {
     let probe = Command::new("strace").args(["-qq", "-o", "/dev/null", "-e", "trace=fsync", "true"]).output();
     match probe {
@@ -133,7 +132,7 @@ fn obstacle() -> Option<String> {
     }
 }
 
-/// Runs the child under `strace`; `inject` makes calls fail. Returns what `strace` saw of the calls named.
+/// Runs the child under `strace`; `inject` makes calls fail. Returns the trace of the named calls.
 fn traced(dir: &Path, paths: &[PathBuf], calls: &str, inject: Option<&str>) -> Result<String, String> {
     let log = dir.join("trace");
     let mut command = Command::new("strace");
@@ -151,7 +150,7 @@ fn traced(dir: &Path, paths: &[PathBuf], calls: &str, inject: Option<&str>) -> R
     std::fs::read_to_string(&log).map_err(|e| e.to_string())
 }
 
-/// What the child says it acknowledged.
+/// Returns the last transaction that the child reported as acknowledged.
 fn acknowledged(dir: &Path) -> u64 {
     let said = std::fs::read_to_string(dir.join("said")).unwrap_or_default();
     let acks = said.lines().filter_map(|line| line.strip_prefix("acknowledged ")?.parse().ok());
@@ -176,7 +175,7 @@ fn verify(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The files that a clean run has at any time, and how often it makes each call on them.
+/// Returns the names of all files in a clean run, and the number of calls of each kind on them.
 fn clean_run() -> (Vec<String>, BTreeMap<&'static str, u64>) {
     let dir = tempfile::tempdir().expect("a directory");
     let all: Vec<&str> = CALLS.iter().map(|(calls, _)| *calls).collect();
@@ -223,11 +222,11 @@ fn system_calls_that_fail() {
     let effort = Effort::rounds(CASES);
     while let Some(seed) = effort.next_seed() {
         let mut rng = SplitMix64::new(seed);
-        // In turn, so that each is tried about as often.
+        // The kinds take turns, so that each has about the same number of cases.
         let (calls, outcome) = kinds[cases as usize % kinds.len()];
         let count = counts.get(calls).copied().unwrap_or(0);
         assert!(count > 0, "a clean run makes no call of {calls}");
-        // Calls that are interrupted are repeated, for ever if need be.
+        // The store repeats interrupted calls without limit, so an interruption happens only once.
         let for_ever = outcome != "error=EINTR" && rng.below(2) == 0;
         let at = 1 + rng.below(count);
         let inject = format!("{outcome}:when={at}{}", if for_ever { "+" } else { "" });

@@ -8,7 +8,7 @@ use hedgerow_report::sheet::{Bar, Group, Panel, Tone};
 /// The states of a store that metrics of kernels name.
 const STATES: [&str; 2] = ["unsettled", "settled"];
 
-/// Returns the panels of figures, in the order in which they come.
+/// Returns the panels of the figures. A panel comes at the place of its first figure.
 pub(super) fn of(records: &[&Record]) -> Vec<Panel> {
     let mut panels: Vec<Vec<&Record>> = Vec::new();
     for &record in records {
@@ -20,13 +20,13 @@ pub(super) fn of(records: &[&Record]) -> Vec<Panel> {
     panels.iter().filter_map(|records| panel(records)).collect()
 }
 
-/// True if two figures stand on one axis.
+/// True if two figures share an axis.
 fn is_alike(a: &Record, b: &Record) -> bool {
     (&a.suite, &a.graph, &a.unit, by_csr(a).is_some()) == (&b.suite, &b.graph, &b.unit, by_csr(b).is_some())
 }
 
-/// Returns the ratio to the CSR of a time or a rate of reads: kernels differ by a hundred times, their ratios
-/// by a few.
+/// Returns the ratio to the CSR of a time or a read rate. The times of kernels differ by a factor of a
+/// hundred, their ratios by a small factor.
 fn by_csr(record: &Record) -> Option<f64> {
     let (to, ratio) = record.ratio.as_ref()?;
     (to == "csr" && ["s", "1/s"].contains(&record.unit.as_str())).then_some(*ratio)
@@ -34,7 +34,7 @@ fn by_csr(record: &Record) -> Option<f64> {
 
 fn panel(records: &[&Record]) -> Option<Panel> {
     let is_ratio = by_csr(records[0]).is_some();
-    // The CSR's own ratios are 1: the line that the axis marks.
+    // The ratios of the CSR are 1, and the axis marks this value.
     let shown = || records.iter().filter(|record| !is_ratio || record.engine != "csr");
     let has_threads = shown().any(|record| record.threads != records[0].threads);
     let has_states =
@@ -52,7 +52,7 @@ fn panel(records: &[&Record]) -> Option<Panel> {
     match &mut groups[..] {
         [] => return None,
         [group] => what = std::mem::take(&mut group.label),
-        // The label is the name of the bar where a group has no other.
+        // No group has a second bar: each bar takes the label of its group as its name.
         groups if groups.iter().all(|group| group.bars.len() == 1) => {
             for group in groups {
                 group.bars[0].name = std::mem::take(&mut group.label);

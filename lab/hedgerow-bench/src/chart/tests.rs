@@ -11,7 +11,7 @@ fn origin(command: &str) -> Origin {
     }
 }
 
-/// A line as a suite writes it; `by_csr` is the ratio to the CSR.
+/// Returns a line as a suite writes it; `by_csr` is the ratio to the CSR.
 fn line((suite, metric, unit): (&str, &str, &str), engine: &str, value: f64, by_csr: Option<f64>) -> String {
     let record = Record {
         suite: suite.into(),
@@ -35,7 +35,7 @@ fn figures(lines: &[String]) -> Figures {
     figures
 }
 
-/// The figures of two suites on two engines, and of a CSR.
+/// Returns the figures of two suites on two engines, and of a CSR.
 fn both() -> Figures {
     let bfs = ("analytics", "bfs.unsettled", "s");
     let single = ("insert", "single.edges_per_s", "edges/s");
@@ -52,7 +52,7 @@ fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The length of the bar before this text.
+/// Returns the length of the bar before this text.
 fn length(svg: &str, shown: &str) -> f64 {
     let lines: Vec<&str> = svg.lines().collect();
     let at = lines.iter().position(|line| line.ends_with(&format!(">{shown}</text>"))).expect(shown);

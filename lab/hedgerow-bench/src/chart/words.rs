@@ -3,7 +3,7 @@
 use crate::record::Record;
 use hedgerow_report::figures::grouped;
 
-/// The suites whose names say less than a reader needs.
+/// Clearer words for the suites with unclear names.
 const SUITES: [(&str, &str); 5] = [
     ("analytics", "Kernels"),
     ("insert", "Insertion"),
@@ -12,7 +12,7 @@ const SUITES: [(&str, &str); 5] = [
     ("recovery", "Opening a store"),
 ];
 
-/// The metrics, without their last part, whose names say less than a reader needs.
+/// Clearer words for the metrics with unclear names, here without the last part of the name.
 const METRICS: [(&str, &str); 28] = [
     ("accounted_bytes_per_edge", "Memory after loading"),
     ("both", "checkpoint and log"),
@@ -57,12 +57,12 @@ pub(super) fn suite(name: &str) -> &str {
     known(&SUITES, name).unwrap_or(name)
 }
 
-/// Returns a metric's name and its last part: of `bfs.settled` the kernel and the state.
+/// Splits a metric into its name and its last part: `bfs.settled` into the kernel and the state.
 pub(super) fn split(metric: &str) -> (&str, &str) {
     metric.split_once('.').unwrap_or((metric, ""))
 }
 
-/// Returns the label of a metric; with its number of threads where others have another one.
+/// Returns the label of a metric. With `has_threads`, the label includes the number of threads.
 pub(super) fn label(record: &Record, has_threads: bool) -> String {
     let stem = split(&record.metric).0;
     let named = known(&METRICS, stem).or_else(|| known(&KERNELS, stem)).map(str::to_owned);
@@ -70,7 +70,7 @@ pub(super) fn label(record: &Record, has_threads: bool) -> String {
     let count = record.threads;
     let plural = if count == 1 { "" } else { "s" };
     match record.suite.as_str() {
-        // Its metrics name their clients.
+        // The metrics of this suite already name their clients.
         "commit" => label,
         "insert" if has_threads && record.unit == "edges/s" => format!("{label}, {count} writer{plural}"),
         _ if has_threads => format!("{label}, {count} thread{plural}"),
@@ -78,7 +78,7 @@ pub(super) fn label(record: &Record, has_threads: bool) -> String {
     }
 }
 
-/// Returns the label of `batch_100000`, if that is what it is.
+/// Returns the label of a metric such as `batch_100000`; `None` for other metrics.
 fn batches(stem: &str) -> Option<String> {
     let rest = stem.strip_prefix("batch_")?;
     let (size, with_property) = match rest.strip_suffix("_with_property") {
@@ -88,7 +88,7 @@ fn batches(stem: &str) -> Option<String> {
     Some(format!("batches of {}{with_property}", grouped(size.parse().ok()?)))
 }
 
-/// Returns the heading of a panel: the thing, its unit, and which direction is better.
+/// Returns the heading of a panel: its subject, its unit, and the better direction.
 pub(super) fn heading(what: &str, record: &Record, is_ratio: bool) -> String {
     let is_rate = record.unit.ends_with("/s");
     let unit = match (record.unit.as_str(), is_ratio) {

@@ -1,4 +1,4 @@
-//! What all measurements work on, and how they take turns.
+//! The input of all measurements, and the turns of the engines.
 
 use std::cell::RefCell;
 use std::time::Instant;
@@ -14,28 +14,28 @@ use crate::suite::links::Rival;
 use crate::suite::{Measured, Work, edges, empty, form};
 use hedgerow_report::failure::{Failure, Result};
 
-/// An engine that a measurement left out, and why.
+/// An engine that a measurement left out, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Failed {
     pub(super) measurement: &'static str,
     pub(super) engine: String,
     pub(super) reason: String,
-    /// Whether it should have been able to.
+    /// True if the engine should be able to run the measurement.
     pub(super) is_fault: bool,
 }
 
-/// The work, the engines, and how much of it.
+/// The input of measurements: the work, its edges, and the engines.
 pub(super) struct Bench<'a> {
     pub(super) work: &'a Work<'a>,
     pub(super) quick: bool,
     pub(super) edges: Vec<Edge>,
     pub(super) form: GraphForm,
-    /// Engines of a program that brings others, for LinkBench.
+    /// The additional engines of the program, for LinkBench.
     pub(super) rivals: &'a [Rival],
     failed: RefCell<Vec<Failed>>,
 }
 
-/// An engine with a graph in it, by its name.
+/// The name of an engine, and the engine with a graph.
 pub(super) type Named = (&'static str, Box<dyn Subject>);
 
 impl<'a> Bench<'a> {
@@ -44,17 +44,17 @@ impl<'a> Bench<'a> {
         Bench { work, quick, edges, form, rivals, failed: RefCell::default() }
     }
 
-    /// The engines that change.
+    /// Returns the engines with a graph that can change: all except the CSR.
     pub(super) fn engines(&self) -> Vec<Engine> {
         self.work.options.engines.iter().copied().filter(|engine| *engine != Engine::Csr).collect()
     }
 
-    /// The most threads.
+    /// Returns the maximum number of threads.
     pub(super) fn threads(&self) -> usize {
         self.work.options.threads()
     }
 
-    /// 1, 2, 4 and so on, and the most threads.
+    /// Returns the numbers of threads to measure: the powers of two below the maximum, and the maximum.
     pub(super) fn thread_counts(&self) -> Vec<usize> {
         let most = self.threads();
         let mut counts: Vec<usize> =
@@ -63,29 +63,29 @@ impl<'a> Bench<'a> {
         counts
     }
 
-    /// So many edges as directed ones.
+    /// Converts a number of edges to a number of directed edges.
     pub(super) fn directed(&self, edges: usize) -> f64 {
         edges as f64 * self.work.per_edge
     }
 
-    /// An empty engine that has the vertices.
+    /// Makes an empty engine that has the vertices.
     pub(super) fn empty(&self, engine: Engine) -> Result<Box<dyn Subject>> {
         empty(self.work, engine)
     }
 
-    /// The graph as a CSR, as a subject that does not change.
+    /// Makes a CSR of the graph, as a subject that does not change.
     pub(super) fn csr(&self) -> Result<Box<dyn Subject>> {
         self.csr_of(&self.edges)
     }
 
-    /// A part of it.
+    /// Makes a CSR of a part of the graph.
     pub(super) fn csr_of(&self, edges: &[Edge]) -> Result<Box<dyn Subject>> {
         let edges: Vec<(u32, u32)> = edges.iter().map(|edge| (edge.0.0, edge.1.0)).collect();
         let options = CsrOptions { directed: self.form.directed, ..CsrOptions::default() };
         Ok(fixed(Csr::from_edges(self.work.graph.vertices, &edges, &options)?))
     }
 
-    /// All engines with these edges in them, inserted one by one; those that fail are left out and noted.
+    /// Inserts these edges one by one into each engine. Notes an engine that fails, and leaves it out.
     pub(super) fn filled(&self, measurement: &'static str, edges: &[Edge]) -> Vec<Named> {
         let fill = |engine: Engine| -> Result<Box<dyn Subject>> {
             let subject = self.empty(engine)?;
@@ -102,8 +102,8 @@ impl<'a> Bench<'a> {
         filled
     }
 
-    /// Calls `body` with each subject in turns, round after round. One that fails is left out from then on,
-    /// and noted: a figure of a wrong answer is no figure, and the others' figures stay.
+    /// Calls `body` with each subject in turns, round after round. Notes a subject that fails, and leaves it
+    /// out of later rounds: a figure of a wrong answer is no figure. The figures of the other subjects stay.
     pub(super) fn rounds<T>(
         &self,
         measurement: &'static str,
@@ -126,7 +126,7 @@ impl<'a> Bench<'a> {
         self.records(measurement, &measured)
     }
 
-    /// As records, with their ratios to the CSR where that was measured too.
+    /// Converts the measurements to records, with ratios to the CSR if the CSR was measured too.
     pub(super) fn records(&self, measurement: &'static str, measured: &Measured) -> Result<Vec<Record>> {
         let mut recorder = Recorder::new(measurement, self.work.graph.name.clone(), None)?;
         measured.record(&mut recorder)?;
@@ -140,7 +140,7 @@ impl<'a> Bench<'a> {
         self.failed.borrow_mut().push(Failed { measurement, engine, reason, is_fault: true });
     }
 
-    /// Whether an engine can do what a measurement takes; if not, that is noted.
+    /// True if an engine has the capability that a measurement needs. Notes an engine that lacks it.
     pub(super) fn is_able(
         &self,
         measurement: &'static str,
@@ -156,19 +156,19 @@ impl<'a> Bench<'a> {
         is_able
     }
 
-    /// What was left out so far.
+    /// Returns the engines that measurements left out so far.
     pub(super) fn failed(&self) -> Vec<Failed> {
         self.failed.borrow().clone()
     }
 }
 
-/// The ends of edges.
+/// Returns the ends of edges.
 pub(super) fn ends(edges: &[Edge]) -> Vec<(VertexId, VertexId)> {
     edges.iter().map(|&(src, dst, _)| (src, dst)).collect()
 }
 
-/// The seconds until a snapshot shows what was written. They belong to writing: some engines leave work for
-/// the next snapshot.
+/// Returns the seconds until a snapshot shows the writes. They count as writing time: some engines leave work
+/// for the next snapshot.
 pub(super) fn shown(subject: &dyn Subject) -> Result<f64> {
     let begun = Instant::now();
     let snapshot = subject.snapshot()?;
@@ -177,7 +177,7 @@ pub(super) fn shown(subject: &dyn Subject) -> Result<f64> {
     Ok(seconds)
 }
 
-/// So many vertices, each drawn by its degree: one of the two ends of an edge that is drawn at random.
+/// Draws `count` vertices by their degree: each is one of the two ends of a random edge.
 pub(super) fn drawn_by_degree(edges: &[Edge], count: usize, seed: u64) -> Vec<VertexId> {
     let mut rng = Rng::new(seed);
     let mut end = || {
@@ -188,7 +188,7 @@ pub(super) fn drawn_by_degree(edges: &[Edge], count: usize, seed: u64) -> Vec<Ve
     (0..count).map(|_| end()).collect()
 }
 
-/// Records of a graph that is not that of the work.
+/// Sets the graph of records that measure another graph than the graph of the work.
 pub(super) fn on(graph: &str, mut records: Vec<Record>) -> Vec<Record> {
     records.iter_mut().for_each(|record| record.graph = graph.to_owned());
     records

@@ -1,5 +1,4 @@
-//! What experiments take their figures from: measurements that are made when the first experiment asks for
-//! them.
+//! The source of the experiments' figures. A measurement runs when the first experiment requests it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,24 +12,24 @@ use hedgerow_report::failure::{Context as _, Result};
 type Made = Rc<Vec<Record>>;
 type Make<'a> = Box<dyn Fn(Measurement) -> Result<Vec<Record>> + 'a>;
 
-/// The measurements that were made.
+/// The measurements that ran so far.
 pub(super) struct Context<'a> {
     make: Make<'a>,
     made: RefCell<BTreeMap<Measurement, Made>>,
 }
 
 impl<'a> Context<'a> {
-    /// Measures on these engines.
+    /// Makes a context that measures these engines.
     pub(super) fn new(bench: &'a Bench<'a>) -> Context<'a> {
         Context::with(move |measurement| measurement.make(bench))
     }
 
-    /// Measurements that are made so.
+    /// Makes a context that makes the records of a measurement with `make`.
     pub(super) fn with(make: impl Fn(Measurement) -> Result<Vec<Record>> + 'a) -> Context<'a> {
         Context { make: Box::new(make), made: RefCell::default() }
     }
 
-    /// The records of a measurement, made once.
+    /// Returns the records of a measurement; runs it on the first call.
     pub(super) fn records(&self, measurement: Measurement) -> Result<Made> {
         if let Some(made) = self.made.borrow().get(&measurement) {
             return Ok(made.clone());
@@ -40,20 +39,20 @@ impl<'a> Context<'a> {
         Ok(records)
     }
 
-    /// Those of a measurement whose metrics are these, whatever their parameters: `insert` has
+    /// Returns the records of a measurement whose metrics are these, with any parameters: `insert` selects
     /// `insert |N|=16` too.
     pub(super) fn pick(&self, measurement: Measurement, metrics: &[&str]) -> Result<Vec<Record>> {
         let is_one = |record: &&Record| metrics.contains(&without_parameters(&record.metric));
         Ok(self.records(measurement)?.iter().filter(is_one).cloned().collect())
     }
 
-    /// All that was measured so far.
+    /// Returns all measurements so far, with their records.
     pub(super) fn all(&self) -> Vec<(Measurement, Made)> {
         self.made.borrow().iter().map(|(measurement, made)| (*measurement, made.clone())).collect()
     }
 }
 
-/// A metric without its parameters, which are words with an equals sign: `pr readers=1 writers=2` is `pr`.
+/// Returns a metric without its parameters, the words with an equals sign: `pr` for `pr readers=1 writers=2`.
 pub(super) fn without_parameters(metric: &str) -> &str {
     let end = metric.match_indices(' ').find(|(at, _)| {
         let word = metric[at + 1..].split(' ').next().unwrap_or_default();

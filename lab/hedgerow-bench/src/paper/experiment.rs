@@ -1,32 +1,32 @@
-//! A table or figure of a paper that is run again, or that is not, and why.
+//! The tables and figures of the papers: those that are run again, and the absent ones with their reasons.
 
 use super::context::Context;
 use super::published::Paper;
 use crate::record::Record;
 use hedgerow_report::failure::Result;
 
-/// Its figures.
+/// The function that selects the figures of an experiment.
 pub(super) type Rows = fn(&Context<'_>) -> Result<Vec<Record>>;
 
 /// A table or figure that is run again.
 pub(super) struct Experiment {
     pub(super) paper: Paper,
-    /// As the paper numbers it: `table 10`.
+    /// The number in the paper, such as `table 10`.
     pub(super) place: &'static str,
-    /// What is measured and what varies.
+    /// The measured quantity and the parameter that varies.
     pub(super) title: &'static str,
-    /// What is unlike the paper, beside the machine and the graphs.
+    /// The differences from the paper, in addition to the machine and the graphs.
     pub(super) differs: &'static str,
     pub(super) plot: Plot,
     pub(super) rows: Rows,
 }
 
-/// How figures are drawn.
+/// The kind of drawing for figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plot {
     /// Bars of the values, a group for each row.
     Bars,
-    /// Bars of the values, a group for each container, with its structure alone, the structure with versions,
+    /// Bars of the values, with a group for each container: its structure alone, the structure with versions,
     /// and the whole.
     Forms,
     /// Bars of the ratios to the CSR.
@@ -35,9 +35,9 @@ pub(super) enum Plot {
     Threads,
     /// Curves over a parameter of the metrics.
     Over(&'static str),
-    /// The same, over its logarithm to the base 2.
+    /// Curves over the logarithm of a parameter to the base 2.
     OverLog(&'static str),
-    /// A closed curve for each engine over all rows, as shares of the best.
+    /// A closed curve for each engine over all rows, as shares of the best value.
     Radar,
 }
 

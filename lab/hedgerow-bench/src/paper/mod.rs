@@ -1,9 +1,9 @@
-//! The command `paper`: tables and figures of five papers on storing graphs that change, run again on this
-//! machine over all engines, beside what the papers published.
+//! The command `paper`: tables and figures of five papers on dynamic graph storage. It runs them again on
+//! this machine over all engines, next to the published figures.
 //!
-//! An experiment is a line of a catalog: a place in a paper, what it shows, how it is drawn, and a function
-//! that picks its figures out of measurements. A measurement is made once, when the first experiment asks for
-//! it, and shared by all.
+//! An experiment is an entry of a catalog: a place in a paper, its content, the kind of drawing, and a
+//! function that selects its figures from measurements. A measurement runs once, when the first experiment
+//! requests it. All experiments share it.
 
 mod bench;
 mod catalog;
@@ -32,8 +32,8 @@ use published::Paper;
 use setting::Setting;
 use shown::{PaperRuns, Report, Run};
 
-/// Runs the requested experiments. Fails at the end if an engine failed, after all others were measured and
-/// written.
+/// Runs the requested experiments. If an engine failed, fails at the end, after all other engines were
+/// measured and written.
 pub(crate) fn run(options: &PaperOptions, rivals: &[Rival]) -> Result<()> {
     let shared = options.shared();
     with_work(&shared, |work| {
@@ -75,13 +75,13 @@ fn run_paper(
     {
         eprintln!("-- {} {}", paper.name(), experiment.place);
         let place = format!("{} {}", paper.name(), experiment.place);
-        // A measurement that fails as a whole does not take the others along.
+        // A measurement that fails as a whole does not stop the other experiments.
         let mut records = (experiment.rows)(context).unwrap_or_else(|error| {
             bench.note(experiment.place, "all", &error);
             Vec::new()
         });
         records.iter_mut().for_each(|record| record.suite = place.clone());
-        // What was measured before the program is stopped stays.
+        // Each record is written at once, and stays if the program is stopped.
         lines.as_mut().map_or(Ok(()), |lines| records.iter().try_for_each(|record| lines.write(record)))?;
         runs.push(Run { experiment, records });
     }

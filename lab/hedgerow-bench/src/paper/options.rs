@@ -1,4 +1,4 @@
-//! What the command `paper` is told.
+//! The options of the command `paper`.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use hedgerow_workload::GraphSpec;
 use super::published::Paper;
 use crate::suite::SuiteOptions;
 
-/// The papers that are asked for.
+/// The requested papers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Which(pub(super) Vec<Paper>);
 
@@ -30,20 +30,20 @@ impl std::str::FromStr for Which {
     }
 }
 
-/// Which experiments are run, on what.
+/// The experiments to run, and their graph and engines.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct PaperOptions {
     /// The paper whose experiments are run: dgs, rapidstore, teseo, livegraph, lsmgraph, or all
     #[arg(long, value_name = "PAPER")]
     which: Which,
-    /// Less of everything: kron:16 where no graph is named, smaller sets, three rounds; all papers take less
+    /// Less of everything: kron:16 as the default graph, smaller sets, three rounds; all papers take less
     /// than an hour on two cores
     #[arg(long)]
     pub(super) quick: bool,
     /// The graph [default: kron:18; with --quick kron:16]
     #[arg(long, value_name = "G")]
     graph: Option<GraphSpec>,
-    /// The most threads of kernels, writers and readers [default: all cores]
+    /// The maximum number of threads of kernels, writers and readers [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Measurements of each figure
@@ -52,7 +52,7 @@ pub(crate) struct PaperOptions {
     /// Only these engines [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "ENGINE")]
     engines: Vec<Engine>,
-    /// Only places whose names begin so, as "table 5"
+    /// Only places whose names begin with PLACE, such as "table 5"
     #[arg(long, value_delimiter = ',', value_name = "PLACE")]
     pub(super) only: Vec<String>,
     /// Write an HTML page with tables and plots to this file
@@ -61,7 +61,7 @@ pub(crate) struct PaperOptions {
     /// Write one JSON object per figure to this file, or to the standard output
     #[arg(long, value_name = "FILE|-")]
     pub(super) json: Option<PathBuf>,
-    /// Where stores of LinkBench are put; removed at the end
+    /// The folder of LinkBench's stores, which are removed at the end
     #[arg(long, default_value = "target/bench", value_name = "DIR")]
     pub(super) dir: PathBuf,
 }
@@ -71,12 +71,12 @@ impl PaperOptions {
         &self.which.0
     }
 
-    /// Whether a place is asked for.
+    /// True if a place is requested.
     pub(super) fn wants(&self, place: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| is_within(place, only))
     }
 
-    /// The options that the suites share.
+    /// Returns the options that the suites share.
     pub(super) fn shared(&self) -> SuiteOptions {
         let default = if self.quick { 16 } else { 18 };
         let kron = || GraphSpec::Kron { scale: default, edge_factor: hedgerow_workload::spec::EDGE_FACTOR };
@@ -98,7 +98,7 @@ impl PaperOptions {
     }
 }
 
-/// Whether `place` is `only` or begins so and goes on with something else than a digit: "table 1" is not
+/// True if `place` is `only`, or begins with it and continues with no digit: "table 1" does not include
 /// "table 10".
 fn is_within(place: &str, only: &str) -> bool {
     place.strip_prefix(only).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))

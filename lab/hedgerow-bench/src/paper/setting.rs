@@ -1,4 +1,4 @@
-//! How a report was made: the command, the program, the machine, the graph.
+//! The setting of a report: the command, the program, the machine, the graph.
 
 use std::time::Instant;
 
@@ -8,15 +8,15 @@ use super::bench::Bench;
 use crate::system::{command, has_event_counters};
 use hedgerow_report::today;
 
-/// What a reader needs to make it again.
+/// The facts that a reader needs to make the report again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Setting {
-    /// What each fact is about, and the fact.
+    /// The facts, each with its subject.
     pub(super) facts: Vec<(&'static str, String)>,
 }
 
 impl Setting {
-    /// Of a run that has begun then and is over now.
+    /// Describes a run that began at `begun` and ends now.
     pub(super) fn of(bench: &Bench<'_>, begun: Instant) -> Setting {
         let (options, graph) = (bench.work.options, &bench.work.graph);
         let engines: Vec<&str> = options.engines.iter().copied().map(Engine::name).collect();

@@ -1,4 +1,4 @@
-//! What is shown: the experiments of the papers with their figures.
+//! The content of a report: the experiments of the papers with their figures.
 
 use super::bench::Failed;
 use super::experiment::{Absent, Experiment};
@@ -6,20 +6,20 @@ use super::published::Paper;
 use super::setting::Setting;
 use crate::record::Record;
 
-/// An experiment and its figures; none where none could be measured.
+/// An experiment and its figures. It has no figures if none could be measured.
 pub(super) struct Run {
     pub(super) experiment: &'static Experiment,
     pub(super) records: Vec<Record>,
 }
 
-/// A paper and what was run of it.
+/// A paper, the experiments that ran, and the absent experiments.
 pub(super) struct PaperRuns {
     pub(super) paper: Paper,
     pub(super) runs: Vec<Run>,
     pub(super) absent: Vec<&'static Absent>,
 }
 
-/// All that a report says.
+/// The whole content of a report.
 pub(super) struct Report {
     pub(super) setting: Setting,
     pub(super) papers: Vec<PaperRuns>,

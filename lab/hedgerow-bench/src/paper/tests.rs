@@ -1,4 +1,4 @@
-//! What the catalog and the options say.
+//! Tests of the catalog and the options.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::published::{Paper, published};
 use crate::record::Record;
 use crate::system::command;
 
-/// The options as a command line has them.
+/// The options of a command line.
 #[derive(Debug, Parser)]
 struct Line {
     #[command(flatten)]
@@ -24,7 +24,7 @@ fn parse(arguments: &[&str]) -> Result<PaperOptions, String> {
     line.map(|line| line.options).map_err(|error| error.to_string())
 }
 
-/// A figure that was never measured.
+/// Makes a figure that was never measured.
 pub(super) fn record(engine: &str, metric: &str, unit: &str, threads: usize, value: f64) -> Record {
     Record {
         suite: "test".to_owned(),
@@ -57,7 +57,7 @@ fn places_are_chosen_by_their_beginning() {
     assert!(options.wants("table 1") && options.wants("figure 9") && !options.wants("table 10"));
 }
 
-/// Sentences of the text have no experiment of their own.
+/// True if a place is a table or a figure. Sentences of the text have no experiment of their own.
 fn is_shown(place: &str) -> bool {
     place.starts_with("table ") || place.starts_with("figure ")
 }
@@ -108,7 +108,7 @@ fn parameters_end_a_metric() {
     }
 }
 
-/// Figures of forms, kernels and insertions that were never measured.
+/// Returns figures of forms, kernels and insertions that were never measured.
 fn measured(measurement: Measurement) -> Vec<Record> {
     let of = |engine: &str, metrics: &[&str]| -> Vec<Record> {
         let by = |metric: &str| [1, 2].map(|threads| record(engine, metric, "s", threads, 1.0));
@@ -137,7 +137,7 @@ fn measured(measurement: Measurement) -> Vec<Record> {
     }
 }
 
-/// The engines of the rows of a place that have this metric, by one thread.
+/// Returns the engines of a place's rows with this metric; all rows must have one thread.
 fn engines_of(paper: Paper, place: &str, metric: &str) -> Vec<String> {
     let context = Context::with(|measurement| Ok(measured(measurement)));
     let experiment = experiments(paper).iter().find(|experiment| experiment.place == place).unwrap();

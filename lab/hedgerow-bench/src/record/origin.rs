@@ -1,4 +1,4 @@
-//! The origin of figures, which each line of JSON repeats: files of several runs can be joined.
+//! The origin of figures. Each line of JSON repeats it, so that files of several runs can be joined.
 
 use serde_json::Value;
 
@@ -11,15 +11,15 @@ pub(crate) struct Origin {
     pub(crate) date: String,
     /// The class of the machine, never its name.
     pub(crate) machine: String,
-    /// The commit of the checkout in which the program ran; none outside of one.
+    /// The commit of the checkout in which the program ran; `None` outside of a checkout.
     pub(crate) commit: Option<String>,
-    /// The command line without the places of its files.
+    /// The command line without the paths of its files.
     pub(crate) command: String,
-    /// False for a build for tests, whose figures mean nothing.
+    /// False for a test build: its figures mean nothing.
     pub(crate) is_optimised: bool,
 }
 
-/// Options that name places, which are those of one machine.
+/// The options that name paths; paths belong to one machine.
 const PLACES: [&str; 3] = ["--json", "--report", "--dir"];
 
 impl Origin {
@@ -34,7 +34,7 @@ impl Origin {
         }
     }
 
-    /// Returns the origin that a line of JSON names; none for a line of a program that wrote none.
+    /// Returns the origin that a line of JSON names; `None` if the line has no origin.
     pub(crate) fn parse(line: &str) -> Option<Origin> {
         let value: Value = serde_json::from_str(line).ok()?;
         let text = |name: &str| value[name].as_str().map(str::to_owned);
@@ -48,7 +48,7 @@ impl Origin {
     }
 }
 
-/// Returns arguments without the options that name places.
+/// Returns the arguments without the options that name paths.
 fn without_places(arguments: impl Iterator<Item = String>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut is_value = false;

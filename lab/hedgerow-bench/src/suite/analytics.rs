@@ -1,7 +1,7 @@
-//! The suite `analytics`: the same kernel code on a live snapshot and on a plain CSR, run in turns. First
-//! right after random single-edge ingestion, with deltas still unmerged, then settled.
+//! The suite `analytics`: the same kernels on a live snapshot and on a plain CSR, in turns. They first run
+//! right after random single-edge ingestion, with unmerged deltas, and then after settling.
 //!
-//! The view of a snapshot is made before the kernels run, and measured by itself.
+//! The view of a snapshot is made before the kernels run, and measured separately.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -20,9 +20,10 @@ use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 use hedgerow_report::figures::geomean;
 
-/// Searches per measurement: their mean, since a search's time depends on its source.
+/// The number of searches per measurement. A measurement is their mean, because the time of a search depends
+/// on its source.
 const SOURCES: usize = 8;
-/// Scores of the store and of the CSR are added up in another order.
+/// The tolerance of scores: the store and the CSR add them up in a different order.
 const RELATIVE: f64 = 1e-9;
 
 /// Runs the suite.
@@ -53,19 +54,19 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     Ok(())
 }
 
-/// The kernels that are asked for.
+/// Returns the requested kernels.
 fn kernels(work: &Work<'_>) -> Vec<&'static Kernel> {
     KERNELS.iter().copied().filter(|kernel| work.options.wants(kernel.metric)).collect()
 }
 
-/// Vertices with edges, drawn at random from a fixed seed.
+/// Draws vertices with edges at random, from a fixed seed.
 pub(crate) fn sources(csr: &Csr) -> Vec<VertexId> {
     let mut rng = Rng::new(1);
     let draw = || VertexId(rng.below(csr.vertex_bound() as u64) as u32);
     std::iter::repeat_with(draw).filter(|&v| csr.degree(v, Direction::Out) > 0).take(SOURCES).collect()
 }
 
-/// Seconds of each kernel, measurement by measurement.
+/// The seconds of each kernel, measurement by measurement.
 type Times = BTreeMap<&'static str, Vec<f64>>;
 
 fn measure(
@@ -82,12 +83,12 @@ fn measure(
         let snapshot = store.snapshot()?;
         kernels.iter().try_for_each(|kernel| same_answers(kernel, snapshot.view()?, csr, sources[0]))?;
     }
-    // The first round warms up both and is not kept.
+    // The first round warms up the store and the CSR; its times are not kept.
     for round in 0..=work.options.repeat() {
         let mut kept = (Times::new(), Times::new());
         let snapshot = store.map(Graph::snapshot).transpose()?;
         for kernel in &kernels {
-            // In turns, and each first as often as the other.
+            // The store and the CSR take turns, and each runs first equally often.
             let mut turn = |of_store: bool| match (of_store, &snapshot) {
                 (true, Some(snapshot)) => time(kernel, sources, &mut kept.0, of_view(snapshot.view()?)),
                 (true, None) => Ok(()),
@@ -117,7 +118,7 @@ fn measure(
     Ok(())
 }
 
-/// The measurements of a kernel, or the geometric means over all kernels.
+/// Returns the measurements of a kernel, or the geometric means over all kernels.
 fn column(kernels: &[&Kernel], times: &Times, name: &str) -> Vec<f64> {
     if name != "geomean" {
         return times.get(name).cloned().unwrap_or_default();
@@ -128,16 +129,17 @@ fn column(kernels: &[&Kernel], times: &Times, name: &str) -> Vec<f64> {
     (0..rounds).map(|round| geomean(&at(round))).collect()
 }
 
-/// Searches of kernels that estimate: by default the size of the graph decides.
+/// The number of searches of kernels that estimate. By default the size of the graph decides it.
 const SAMPLES: u32 = 64;
 
-/// What a kernel is told: in turn each source, where it takes one; some sources, where it takes several.
+/// Returns the arguments of a kernel: one call for each source if it takes one source, a call with several
+/// sources if it takes several.
 fn calls(kernel: &'static Kernel, sources: &[VertexId]) -> Result<Vec<Arguments>> {
     let mut arguments = kernel.arguments();
     if kernel.parameter("iterations").is_some() {
         arguments.set("iterations", ITERATIONS)?;
     }
-    // Few of the graphs are bipartite.
+    // A maximum matching needs a bipartite graph, and few of the graphs are bipartite.
     if kernel.parameter("maximum").is_some() {
         arguments.set("maximum", 0)?;
     }
@@ -162,19 +164,19 @@ fn calls(kernel: &'static Kernel, sources: &[VertexId]) -> Result<Vec<Arguments>
 
 type Answer = std::result::Result<Outcome, KernelError>;
 
-/// How kernels run on the store.
+/// Returns a function that runs kernels on the store.
 fn of_view(view: &View) -> impl Fn(&Arguments) -> Answer {
     let cancel = Cancel::new();
     move |arguments| hedgerow_analytics::run_resident(arguments, view, &cancel)
 }
 
-/// How kernels run on the CSR.
+/// Returns a function that runs kernels on the CSR.
 fn of_csr(csr: &Csr) -> impl Fn(&Arguments) -> Answer {
     let cancel = Cancel::new();
     move |arguments| arguments.run(csr, &cancel)
 }
 
-/// The time of a call: of searches the mean over all sources.
+/// Measures the time of a call; for searches, the mean over all sources.
 fn time(
     kernel: &'static Kernel,
     sources: &[VertexId],
@@ -187,14 +189,14 @@ fn time(
     for arguments in &calls {
         last = Some(run(arguments)?);
     }
-    // Giving back the memory of a result is no part of a kernel.
+    // The release of a result's memory is not part of a kernel.
     let seconds = begun.elapsed().as_secs_f64() / calls.len() as f64;
     drop(last);
     times.entry(kernel.metric).or_default().push(seconds);
     Ok(())
 }
 
-/// A figure of a wrong answer is no figure.
+/// Fails if the store and the CSR give different answers: a figure of a wrong answer is no figure.
 fn same_answers(kernel: &'static Kernel, view: &View, csr: &Csr, source: VertexId) -> Result<()> {
     for arguments in calls(kernel, &[source])? {
         let (mine, plain) = (of_view(view)(&arguments)?, of_csr(csr)(&arguments)?);

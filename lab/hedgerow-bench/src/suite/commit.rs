@@ -1,5 +1,6 @@
-//! The suite `commit`: durable commits of single edges by 1, 8 and 64 clients, the other durability modes,
-//! what the disk itself takes for a sync, and commits beside a checkpoint that writes everything.
+//! The suite `commit`: durable commits of single edges by 1, 8 and 64 clients, and commits in the other
+//! durability modes. It also measures the time of a sync of the disk, and commits during a checkpoint that
+//! writes everything.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -16,18 +17,18 @@ use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::{Context, Result};
 use hedgerow_report::figures::median;
 
-/// Concurrent clients, each a thread that waits for its commit.
+/// The numbers of concurrent clients; each is a thread that waits for its commit.
 const CLIENTS: [usize; 3] = [1, 8, 64];
-/// The clients beside which a checkpoint runs.
+/// The number of clients that commit during a checkpoint.
 const BESIDE: usize = 8;
-/// How long clients commit for one measurement.
+/// The time that clients commit for one measurement.
 const PHASE: Duration = Duration::from_millis(1500);
 /// The interval of the mode `group`.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// Syncs of which the median is taken, each of this many bytes.
+/// The number of syncs in a median; each sync writes [`SYNC_BYTES`] bytes.
 const SYNCS: usize = 200;
 const SYNC_BYTES: usize = 4096;
-/// Edges to a transaction while loading.
+/// The number of edges in a transaction during loading.
 const BATCH: usize = 1_000;
 
 /// Runs the suite.
@@ -51,7 +52,8 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     add("manual.commits_per_s", "commits/s", most, &manual, None)?;
     let group = rate(Durability::Group(INTERVAL), most)?;
     add("group.commits_per_s", "commits/s", most, &group, None)?;
-    // What one sync for each group of all clients allows, if the store can commit as fast as that at all.
+    // The limit is the rate of one sync for each group of all clients, or the store's rate without syncs if
+    // that is lower.
     let limit = median(&manual).min(most as f64 / median(&syncs));
     for clients in CLIENTS {
         let measured = rate(Durability::Sync, clients)?;
@@ -62,7 +64,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     beside_checkpoint(work, &place, &mut add)
 }
 
-/// The seconds that a small write and its sync take, the median of many, in a file whose space is allocated.
+/// Measures the seconds of a small write and its sync: the median of many, in a file with allocated space.
 fn sync_seconds(dir: &Path) -> Result<f64> {
     std::fs::create_dir_all(dir).context(dir.display())?;
     let fs = RealFs::open_dir(dir).context(dir.display())?;
@@ -81,7 +83,7 @@ fn sync_seconds(dir: &Path) -> Result<f64> {
     Ok(median(&taken))
 }
 
-/// Commits per second to a store that has the vertices and no edges yet.
+/// Measures the commits per second of a store that has the vertices and no edges yet.
 fn rate_of_new(work: &Work<'_>, path: &Path, durability: Durability, clients: usize) -> Result<f64> {
     let store = load::options(work.graph.directed).durability(durability).open(path)?;
     load::insert_vertices(&store, work.graph.vertices)?;
@@ -91,7 +93,8 @@ fn rate_of_new(work: &Work<'_>, path: &Path, durability: Durability, clients: us
     Ok(rate)
 }
 
-/// Edges, each given out once: to insert one that is there is no commit, and waits like one.
+/// A stream that gives out each edge once. The insertion of an existing edge is no commit, but waits like
+/// one.
 struct Stream<'a> {
     edges: &'a [(u32, u32)],
     next: AtomicUsize,
@@ -108,7 +111,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Clients insert edges for a while, or until there are none left.
+/// Lets clients insert edges for [`PHASE`], or until no edges are left. Returns the commits per second.
 fn commit_for(store: &Graph, edges: &Stream<'_>, clients: usize) -> Result<f64> {
     let (begun, commits) = (Instant::now(), AtomicU64::new(0));
     let client = || -> hedgerow::Result<()> {
@@ -133,7 +136,8 @@ fn commit_for(store: &Graph, edges: &Stream<'_>, clients: usize) -> Result<f64> 
 
 type Add<'a> = dyn FnMut(&str, &str, usize, &[f64], Option<(&str, &[f64])>) -> Result<()> + 'a;
 
-/// Durable commits while checkpoints write everything, one after the other, and the same without.
+/// Measures durable commits during checkpoints that write everything, one after the other, and the same
+/// commits without checkpoints.
 fn beside_checkpoint(work: &Work<'_>, place: &Place, add: &mut Add<'_>) -> Result<()> {
     let options = load::options(work.graph.directed);
     let store = options.clone().durability(Durability::Manual).open(&place.0)?;

@@ -1,6 +1,6 @@
-//! `mixed --readers N`: two writers beside a crowd of threads that open, read and drop snapshots, as ratio to
-//! the same writers beside as many threads that only compute. A thread that loses its processor inside of the
-//! store must not stop the writers.
+//! `mixed --readers N`: two writers concurrent with a crowd of threads that open, read and drop snapshots.
+//! The ratio is to the same writers concurrent with as many threads that only compute. A thread that loses
+//! its processor inside the store must not stop the writers.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,20 +15,20 @@ use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 
 const WRITERS: usize = 2;
-/// A phase lasts this long: a hundred threads have many turns on two cores.
+/// The length of a phase: a hundred threads have many turns on two cores.
 const PHASE: Duration = Duration::from_secs(5);
-/// Before a phase, and between looks whether all threads run.
+/// The sleep before a phase, and between checks that all threads run.
 const WARM_UP: Duration = Duration::from_millis(500);
-/// Enough for a reader; the default of a hundred threads would be most of what is measured.
+/// The stack size of a reader. The default size for a hundred threads would be most of the measurement.
 const STACK_BYTES: usize = 256 << 10;
 
-/// What the threads of the crowd do over and over.
+/// The work that the threads of the crowd repeat.
 #[derive(Clone, Copy, PartialEq)]
 enum Crowd {
     Spin,
     /// Open a snapshot, read an edge, drop the snapshot.
     Drop,
-    /// The same, but so many are held.
+    /// The same, but each thread holds this number of snapshots.
     Hold(usize),
 }
 
@@ -44,7 +44,7 @@ impl Crowd {
 
 const CROWDS: [Crowd; 4] = [Crowd::Spin, Crowd::Drop, Crowd::Hold(4), Crowd::Hold(20)];
 
-/// One phase: commits per second, and the slowest commit and opening in seconds.
+/// The figures of one phase: commits per second, and the slowest commit and opening in seconds.
 #[derive(Default)]
 struct Phase {
     commits: f64,
@@ -52,7 +52,7 @@ struct Phase {
     slowest_opening: f64,
 }
 
-/// Runs the suite with `readers` threads beside two writers.
+/// Runs the suite with `readers` threads and two writers.
 pub(super) fn run(work: &Work<'_>, readers: usize, recorder: &mut Recorder) -> Result<()> {
     let edges = work.distinct_edges();
     let store = load::store_for(&work.graph)?;
@@ -112,7 +112,7 @@ fn phase(
     crowd: Crowd,
     readers: usize,
 ) -> Result<Phase> {
-    // Writers remove and insert a fifth; readers ask for the others.
+    // The writers remove and insert a fifth of the edges; the readers read the other edges.
     let (written, read) = edges.split_at(edges.len() / 5);
     let (done, commits, started) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     let (commit, opening) = (Slowest::default(), Slowest::default());
@@ -134,7 +134,7 @@ fn phase(
                 scope.spawn(move || write(work, store, own, done, commits, commit))
             })
             .collect();
-        // Starting a hundred threads takes the system seconds, in which nobody gets far.
+        // The system takes seconds to start a hundred threads, and no thread gets far in this time.
         while started.load(Ordering::Relaxed) < readers as u64 || commits.load(Ordering::Relaxed) < 1_000 {
             std::thread::sleep(WARM_UP);
         }
@@ -151,7 +151,7 @@ fn phase(
     Ok(Phase { commits: seconds, slowest_commit: commit.seconds(), slowest_opening: opening.seconds() })
 }
 
-/// One thread of the crowd.
+/// Runs one thread of the crowd.
 fn beside(
     store: &Graph,
     edges: &[(u32, u32)],
@@ -181,7 +181,7 @@ fn beside(
     }
 }
 
-/// Removes and inserts one of `edges` after the other until `done`.
+/// Removes and inserts each of `edges`, one after the other, until `done`.
 fn write(
     work: &Work<'_>,
     store: &Graph,

@@ -1,13 +1,13 @@
-//! The suite `disk`: a store whose memory limit is below what its graph takes, against the same store without
-//! a limit.
+//! The suite `disk`: a store with a memory limit below the size of its graph, compared with the same store
+//! without a limit.
 //!
-//! The graph is loaded and compacted without a limit. Then the store is opened without one, which says what
-//! the graph takes in memory and what the answers are, and with limits of a half and a quarter of that. Each
-//! does the same work; an answer that differs ends the suite. A thread looks at the account of the store and
-//! at the process every millisecond meanwhile.
+//! The graph is loaded and compacted without a limit. Then the store opens without a limit, which gives the
+//! graph's size in memory and the answers. It also opens with limits of a half and a quarter of this size.
+//! Each store does the same work, and a different answer ends the suite. Meanwhile a thread reads the account
+//! of the store and the memory of the process every millisecond.
 //!
-//! Two parts have a quarter of the memory: a snapshot is held while a tenth of the edges changes
-//! (`--only held`), and vertices are looked up by name (`--only keys`).
+//! Two parts run within a quarter of the memory. One holds a snapshot while a tenth of the edges changes
+//! (`--only held`). One looks up vertices by name (`--only keys`).
 
 mod held;
 mod keys;
@@ -30,17 +30,18 @@ use peak::Peak;
 use steps::{Answers, Seconds};
 use store::{BATCH, LEAST_SHARE, open};
 
-/// Limits, in hundredths of what the graph takes in memory.
+/// The limits, in hundredths of the graph's size in memory.
 const SHARES: [u64; 2] = [50, LEAST_SHARE];
-/// Parts that `--only` can name; what else it names are kernels.
+/// The parts that `--only` can name; its other names are kernels.
 const PARTS: [&str; 2] = ["held", "keys"];
 
-/// What was measured with one limit.
+/// The figures with one limit.
 struct Figures {
     seconds: Seconds,
-    /// Of the last round.
+    /// The answers of the last round.
     answers: Answers,
-    /// Of each round: the most that the account told, and that the process grew by outside kernels, in bytes.
+    /// The maximum of the store's account in each round, in bytes; in `grown`, the maximum growth of the
+    /// process outside kernels.
     told: Vec<f64>,
     grown: Vec<f64>,
 }
@@ -56,7 +57,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     if work.options.wants("keys") { keys::measure(work, recorder) } else { Ok(()) }
 }
 
-/// One store within limits.
+/// Measures one store within limits.
 fn limits(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let place = Place::new(&work.options.dir, "disk")?;
     let threads = work.options.threads();
@@ -80,7 +81,7 @@ fn limits(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     if work.options.wants("held") { held::measure(work, &place.0, limit, recorder) } else { Ok(()) }
 }
 
-/// Makes the store; returns the bytes of its segment by edge.
+/// Makes the store. Returns the bytes of its segment per edge.
 fn fill(work: &Work<'_>, path: &Path) -> Result<f64> {
     let store = open(work, path, None)?;
     load::insert_vertices(&store, work.graph.vertices)?;
@@ -90,7 +91,7 @@ fn fill(work: &Work<'_>, path: &Path) -> Result<f64> {
     Ok(written / (work.graph.edges.len() as f64 * work.per_edge))
 }
 
-/// What the store takes once all of it is in memory, without its view.
+/// Returns the bytes of the store once all of it is in memory, without its view.
 fn bytes_in_memory(work: &Work<'_>, path: &Path) -> Result<u64> {
     let store = open(work, path, None)?;
     store.snapshot()?.view()?;
@@ -107,7 +108,7 @@ fn measure(work: &Work<'_>, path: &Path, limit: Option<u64>) -> Result<Figures> 
         let store = steps::timed(&mut figures.seconds, "open", || open(work, path, limit))?;
         let peak = Peak::default();
         figures.answers = peak.beside(&store, || steps::all(work, &store, &peak, &mut figures.seconds))?;
-        // The next round finds what this one found.
+        // After the compaction, the next round starts from the same state as this one.
         store.compact()?;
         store.close()?;
         figures.told.push(peak.told() as f64);
@@ -116,7 +117,7 @@ fn measure(work: &Work<'_>, path: &Path, limit: Option<u64>) -> Result<Figures> 
     Ok(figures)
 }
 
-/// `limited`: the share that the limit is, the limit, and the figures without one.
+/// Records the figures. `limited` has the share of the limit, the limit, and the figures without a limit.
 fn record(
     figures: &Figures,
     limited: Option<(u64, u64, &Figures)>,

@@ -1,4 +1,4 @@
-//! Folders for what suites write.
+//! Folders for the files of suites.
 
 use std::path::Path;
 

@@ -1,11 +1,12 @@
-//! The suite `format`: the lists of the graph's CSR, packed as segments of a format to come hold them,
-//! against the plain form of 4 bytes a neighbor, in turns: bytes, encoding, decoding, passing over. Of a
-//! directed graph these are the outgoing lists, of an undirected one each edge is there twice.
+//! The suite `format`: the lists of the graph's CSR, packed as in segments of a format to come, compared with
+//! the plain form of 4 bytes per neighbor, in turns. It measures bytes, encoding, decoding and skipping. For
+//! a directed graph these are the outgoing lists; for an undirected graph they have each edge twice.
 //!
-//! A part is what one record of a segment holds, the lists of 64 vertices. Its neighbors are decoded into a
-//! buffer that the next part uses again, so it stays in the cache while the bytes come from memory, as from a
-//! block just read. The plain form is decoded as today's segments are: one copy a part. To encode a part
-//! includes the choice of its form. A ratio is one of times or bytes: less than 1 is better than plain.
+//! A part has the content of one record of a segment, the lists of 64 vertices. Its neighbors are decoded
+//! into a buffer that the next part uses again. The buffer stays in the cache while the bytes come from
+//! memory, as from a block just read. The plain form is decoded like today's segments: one copy per part. The
+//! encoding of a part includes the choice of its form. A ratio is of times or bytes: less than 1 is better
+//! than plain.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -19,13 +20,13 @@ use super::work::Work;
 use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 
-/// The lists of one part: vertices that have neighbors.
+/// The lists of one part, for the vertices that have neighbors.
 type Part<'a> = Vec<(VertexId, &'a [VertexId])>;
 
-/// Metrics of time, in the order of [`Times`].
+/// The metrics of time, in the order of [`Times`].
 const METRICS: [&str; 3] = ["encode.ns_per_edge", "decode.ns_per_edge", "skip.ns_per_edge"];
 
-/// Measurements of each of [`METRICS`].
+/// The measurements of each of [`METRICS`].
 type Times = [Vec<f64>; 3];
 
 /// Runs the suite.
@@ -76,7 +77,7 @@ fn parts(csr: &Csr) -> Vec<Part<'_>> {
     (0..bound).step_by(SUBGRAPH_VERTICES).map(part).collect()
 }
 
-/// What is done with decoded lists while time runs: nothing that the compiler knows.
+/// Uses decoded lists while time runs, in a way that the compiler does not know.
 fn used(lists: &[VertexId]) {
     black_box(lists);
 }
@@ -154,7 +155,7 @@ fn skip(parts: &[Part<'_>], bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Whether both forms hold the lists of the CSR.
+/// Checks that both forms hold the lists of the CSR.
 fn compare(parts: &[Part<'_>], packed: &[u8], plain: &[u8], forms: &[Form]) -> Result<()> {
     let mut wrong = 0;
     let expected = parts.iter().map(|part| part.iter().flat_map(|(_, list)| *list));

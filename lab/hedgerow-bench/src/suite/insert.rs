@@ -1,5 +1,5 @@
-//! The suite `insert`: random single-edge transactions and batches into a store without files, by one and
-//! more writers; memory per edge, latency of a commit.
+//! The suite `insert`: random single-edge transactions and batches into a store without files, by one writer
+//! and by more. It also measures memory per edge and the latency of a commit.
 
 use hedgerow_subjects::Engine;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 use hedgerow_report::figures::percentile;
 
-/// Batch sizes in edges as given: of an undirected graph each is two directed edges.
+/// The batch sizes in edges of the graph; an undirected edge is two directed edges.
 const BATCHES: [usize; 5] = [10, 1_000, 10_000, 100_000, 1_000_000];
 
 /// Runs the suite.
@@ -36,7 +36,7 @@ fn directed_edges(work: &Work<'_>) -> f64 {
     work.graph.edges.len() as f64 * work.per_edge
 }
 
-/// The reference: all edges known at once, sorted into a CSR.
+/// Measures the reference: all edges are known at once, and sorted into a CSR.
 fn build(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let threads = work.options.threads();
     let mut rates = Vec::new();
@@ -54,7 +54,7 @@ fn build(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     Ok(())
 }
 
-/// Memory by what the system says of a fresh process, and by the store's own accounts.
+/// Records memory, by the system's figure for a fresh process and by the store's own accounts.
 fn bytes(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let csr = [work.csr()?.bytes() as f64 / directed_edges(work)];
     for (name, total) in memory::measure(work)? {
@@ -70,7 +70,7 @@ fn rates(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
             Mode::Single | Mode::Pipelined | Mode::SingleWithProperty => {
                 (1..=work.options.threads()).collect()
             }
-            // Batches: one writer and all of them.
+            // Batches run with one writer, and with all writers.
             Mode::Batch(_) | Mode::BatchWithProperty(_) if work.options.threads() > 1 => {
                 vec![1, work.options.threads()]
             }
@@ -92,7 +92,7 @@ fn rates(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
         }
         let writers = writers(mode);
         let mut measured = vec![Vec::new(); writers.len()];
-        // In turns, so that a slow spell of the machine meets all.
+        // The numbers of writers take turns, so that a slow period of the machine affects all of them.
         for _ in 0..work.options.repeat() {
             for (writers, measured) in writers.iter().zip(&mut measured) {
                 measured.push(rate(work, mode, *writers)?);
@@ -115,7 +115,7 @@ fn rate(work: &Work<'_>, mode: Mode, writers: usize) -> Result<f64> {
     Ok(directed_edges(work) / seconds)
 }
 
-/// Each commit of one writer by itself. The two readings of the clock are part of it.
+/// Measures the latency of each commit of one writer. It includes the two readings of the clock.
 fn latencies(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let store = load::empty_store(work.graph.directed, work.graph.vertices)?;
     let mut taken: Vec<u32> = Vec::with_capacity(work.graph.edges.len());

@@ -1,4 +1,4 @@
-//! How graphs get into stores.
+//! The loading of graphs into stores.
 
 use std::time::Instant;
 
@@ -8,56 +8,58 @@ use hedgerow_workload::LoadedGraph;
 use super::work::Work;
 use hedgerow_report::failure::Result;
 
-/// Vertices inserted by one transaction.
+/// The number of vertices that one transaction inserts.
 const VERTEX_BATCH: usize = 1 << 16;
 
-/// How edges are written.
+/// The way to write edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// One edge, one transaction, through `Graph::insert_edge`.
     Single,
-    /// The same through `Graph::pipeline`.
+    /// The same as `Single`, through `Graph::pipeline`.
     Pipelined,
-    /// So many edges to a transaction, through `WriteTxn::put_edges`.
+    /// This number of edges in a transaction, through `WriteTxn::put_edges`.
     Batch(usize),
-    /// As `Single`, each edge with one property, through `Graph::insert_edge_with`.
+    /// The same as `Single`, each edge with one property, through `Graph::insert_edge_with`.
     SingleWithProperty,
-    /// As `Batch`, each edge with one property, through `WriteTxn::put_edges_with`.
+    /// The same as `Batch`, each edge with one property, through `WriteTxn::put_edges_with`.
     BatchWithProperty(usize),
 }
 
-/// A weight for each edge from 1 to 255 (as the GAP suite has them), the same for the same ends in any order.
+/// Returns a weight from 1 to 255 for each edge, as in the GAP suite. The ends of an edge determine its
+/// weight; in an undirected graph their order does not matter.
 pub(crate) fn weights(graph: &LoadedGraph) -> Vec<f64> {
     graph.edges.iter().map(|edge| weight(graph.directed, edge)).collect()
 }
 
-/// The weight of one edge by its ends.
+/// Returns the weight of one edge by its ends.
 pub(super) fn weight(directed: bool, &(u, v): &(u32, u32)) -> f64 {
     let (low, high) = if directed { (u, v) } else { (u.min(v), u.max(v)) };
     let seed = u64::from(low) << 32 | u64::from(high);
     (1 + hedgerow_workload::rng::Rng::new(seed).below(255)) as f64
 }
 
-/// Options of a store for the graph: dense ids, no weights, and nothing settled but when a suite asks for it.
+/// Returns the options of a store for the graph: dense ids, no weights, and settling only if a suite requests
+/// it.
 pub(crate) fn options(directed: bool) -> Options {
     Options::new().directed(directed).keys(KeyKind::Dense).background_settling(false)
 }
 
-/// A store without files that holds the vertices, and no edges: isolated vertices are part of the graph.
+/// Makes a store without files that has the vertices and no edges: isolated vertices are part of the graph.
 pub(crate) fn empty_store(directed: bool, vertices: usize) -> Result<Graph> {
     let store = options(directed).in_memory()?;
     insert_vertices(&store, vertices)?;
     Ok(store)
 }
 
-/// As [`empty_store`], for the weights of `graph` if it has any.
+/// Makes a store like [`empty_store`], with weights if `graph` has weights.
 pub(crate) fn store_for(graph: &LoadedGraph) -> Result<Graph> {
     let store = options(graph.directed).weighted(graph.weights.is_some()).in_memory()?;
     insert_vertices(&store, graph.vertices)?;
     Ok(store)
 }
 
-/// Writes all edges of a weighted graph, each in a transaction of its own; returns the seconds it took.
+/// Writes all edges of a weighted graph, each in its own transaction. Returns the seconds.
 pub(crate) fn write_weighted(store: &Graph, graph: &LoadedGraph) -> Result<f64> {
     let begun = Instant::now();
     for (&(u, v), &weight) in graph.edges.iter().zip(graph.weights.iter().flatten()) {
@@ -79,7 +81,7 @@ pub(crate) fn insert_vertices(store: &Graph, vertices: usize) -> Result<()> {
     Ok(())
 }
 
-/// Inserts one edge in a transaction of its own, with its weight if the work has weights.
+/// Inserts one edge in its own transaction, with its weight if the work has weights.
 pub(super) fn insert_one(store: &Graph, work: &Work<'_>, edge: &(u32, u32)) -> Result<()> {
     let (u, v) = (u64::from(edge.0), u64::from(edge.1));
     if work.graph.weights.is_some() {
@@ -90,12 +92,12 @@ pub(super) fn insert_one(store: &Graph, work: &Work<'_>, edge: &(u32, u32)) -> R
     Ok(())
 }
 
-/// Writes all edges with `writers` threads, in turns of one transaction; returns the seconds it took.
+/// Writes all edges with `writers` threads; each writes every `writers`-th transaction. Returns the seconds.
 pub(crate) fn write(store: &Graph, graph: &LoadedGraph, mode: Mode, writers: usize) -> Result<f64> {
     write_edges(store, &graph.edges, mode, writers)
 }
 
-/// As [`write`], these edges.
+/// Does the same as [`write`], for these edges.
 pub(crate) fn write_edges(store: &Graph, edges: &[(u32, u32)], mode: Mode, writers: usize) -> Result<f64> {
     let begun = Instant::now();
     std::thread::scope(|scope| {
@@ -149,7 +151,7 @@ fn write_share(store: &Graph, edges: &[(u32, u32)], mode: Mode, writer: usize, w
     Ok(())
 }
 
-/// The property of an edge where edges have one.
+/// Returns the property of an edge, for the modes with a property.
 fn amount(u: u32, v: u32) -> Value {
     Value::I64(i64::from(u ^ v))
 }

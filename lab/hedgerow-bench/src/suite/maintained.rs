@@ -1,9 +1,9 @@
-//! The suite `maintained`: answers that are kept while the graph changes, against those from scratch on the
-//! same view, whose making is not counted.
+//! The suite `maintained`: answers that are maintained while the graph changes, compared with answers from
+//! scratch on the same view. The time to make the view does not count.
 //!
-//! The graph is loaded less some edges. Then a share of all edges is changed, in one transaction each time:
-//! inserted alone, or half of them removed. After each change every kind of answer is brought up to date, the
-//! differences of the two snapshots told among that, and made from scratch.
+//! The graph is loaded without some edges. Then each transaction changes a share of all edges: it only
+//! inserts, or half of its changes are removals. After each change every kind of answer is updated, and also
+//! made from scratch. An update includes the search for the differences of the two snapshots.
 
 use std::time::Instant;
 
@@ -17,9 +17,9 @@ use super::work::Work;
 use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 
-/// Edges to a transaction while loading.
+/// The number of edges in a transaction during loading.
 const BATCH: usize = 100_000;
-/// One of so many edges is changed.
+/// The inverse of the share of edges that change: one of this many edges.
 const SHARES: [usize; 2] = [10_000, 1_000];
 
 /// Runs the suite.
@@ -29,7 +29,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     }
     let edges = work.distinct_edges();
     let rounds = work.options.repeat();
-    // Enough to insert in all rounds.
+    // These edges are enough for the insertions of all rounds.
     let kept_back = 2 * rounds * SHARES.iter().map(|share| edges.len() / share + 1).sum::<usize>();
     let (loaded, mut to_come) = edges.split_at(edges.len().saturating_sub(kept_back));
     let mut to_go = loaded;
@@ -84,7 +84,7 @@ fn bring_up(kept: &mut [Handle<Snapshot>], snapshot: &Snapshot) -> Result<()> {
     Ok(())
 }
 
-/// Seconds of each answer, of the last and from scratch.
+/// Measures the seconds of each answer: from the last answer, and from scratch.
 fn measure(
     kept: &mut [Handle<Snapshot>],
     snapshot: &Snapshot,

@@ -1,5 +1,6 @@
-//! Memory per edge, measured in a process of its own: in a used one the allocator would serve the store from
-//! pages that earlier work left resident. The edges come from a file, a piece at a time, for the same reason.
+//! Memory per edge, measured in a separate process: in a used process the allocator would serve the store
+//! from pages that earlier work left resident. For the same reason the edges come from a file, a piece at a
+//! time.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,7 +17,7 @@ use super::work::Work;
 use hedgerow_report::failure::{Context, Result};
 use hedgerow_report::resident_bytes;
 
-/// What the child is told.
+/// The arguments of the child process.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MemoryOptions {
     /// Edges as pairs of little-endian 32-bit ids.
@@ -26,12 +27,12 @@ pub(crate) struct MemoryOptions {
     vertices: usize,
     #[arg(long)]
     directed: bool,
-    /// Give each edge its weight by its ends.
+    /// Give each edge a weight, computed from its ends.
     #[arg(long)]
     weighted: bool,
 }
 
-/// Loads the graph edge by edge in a child process. Returns metrics and bytes in all.
+/// Loads the graph edge by edge in a child process. Returns the metrics with their total bytes.
 pub(super) fn measure(work: &Work<'_>) -> Result<Vec<(String, f64)>> {
     let path = work.options.dir.join(format!("edges-{}.tmp", std::process::id()));
     make_folder_of(&path)?;
@@ -68,12 +69,13 @@ fn ask_child(work: &Work<'_>, path: &Path) -> Result<Vec<(String, f64)>> {
     figures_of_child(&arguments)
 }
 
-/// What this program, run with these arguments, says in one JSON object: metrics and bytes in all.
+/// Runs this program with these arguments. Returns the metrics with their total bytes, which the child prints
+/// as one JSON object.
 pub(super) fn figures_of_child(arguments: &[&OsStr]) -> Result<Vec<(String, f64)>> {
     let mut command = Command::new(std::env::current_exe().context("own program")?);
-    // What the allocator of this program keeps of large transactions that are long over is not the store's:
-    // 50 MB where vertices are inserted 65,536 at a time and little is allocated afterwards. Nor are its huge
-    // pages.
+    // The allocator of this program keeps memory of large transactions after their end. This memory does not
+    // belong to the store: it is 50 MB if vertices are inserted 65,536 at a time and little is allocated
+    // afterwards. The huge pages of the allocator do not belong to the store either.
     command.env("MIMALLOC_PURGE_DELAY", "0").env("MIMALLOC_ALLOW_THP", "0").args(arguments);
     let output = command.stderr(std::process::Stdio::inherit()).output().context("child process")?;
     if !output.status.success() {
@@ -84,7 +86,7 @@ pub(super) fn figures_of_child(arguments: &[&OsStr]) -> Result<Vec<(String, f64)
     Ok(object.iter().filter_map(|(name, bytes)| Some((name.clone(), bytes.as_f64()?))).collect())
 }
 
-/// The child: prints the bytes as one JSON object.
+/// Runs the child: prints the bytes as one JSON object.
 pub(crate) fn run_child(options: &MemoryOptions) -> Result<()> {
     let mut edges =
         BufReader::with_capacity(1 << 20, File::open(&options.edges).context(options.edges.display())?);
@@ -111,7 +113,7 @@ pub(crate) fn run_child(options: &MemoryOptions) -> Result<()> {
     };
     note("loaded", &store)?;
     store.settle()?;
-    // The allocator hands freed pages back after a while, when it is used.
+    // The allocator returns freed pages after a while, when it is used.
     for _ in 0..5 {
         std::thread::sleep(std::time::Duration::from_millis(100));
         store.settle()?;
@@ -121,8 +123,8 @@ pub(crate) fn run_child(options: &MemoryOptions) -> Result<()> {
     Ok(())
 }
 
-/// Goes through everything once with a small graph, so that the program's own pages, its threads and what the
-/// allocator keeps in any case are there before the measurement begins.
+/// Uses everything once with a small graph before the measurement begins. The program's own pages, its
+/// threads and the memory that the allocator always keeps are then already present.
 pub(super) fn use_the_engine() -> Result<()> {
     let store = load::empty_store(false, 64)?;
     for v in 0..2048u64 {

@@ -1,9 +1,9 @@
-//! The suite `mixed`: one reader beside one writer, each against itself alone, and the same pair with the
-//! reader on a CSR of its own: what both lose then is memory bandwidth, not the store. And a writer while
-//! snapshots are open that no thread reads.
+//! The suite `mixed`: one reader concurrent with one writer, each compared with its run alone. The same pair
+//! also runs with the reader on a CSR of its own: both then lose memory bandwidth, and the store is not the
+//! cause. Another part runs a writer while snapshots are open that no thread reads.
 //!
-//! A slowdown is a time against the time alone, divided by what more threads than cores cost any program: 1
-//! is none.
+//! A slowdown is a time compared with the time alone, divided by the cost of more threads than cores for any
+//! program. A slowdown of 1 is none.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -19,26 +19,28 @@ use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 use hedgerow_report::figures::median;
 
-/// Snapshots held while a writer runs, of a graph with as many edges.
+/// The numbers of snapshots to hold while a writer runs; the graph must have at least as many edges.
 const IDLE: [usize; 3] = [8, 1_000, 10_000];
-/// Operations between the openings of two that are held, at least, and while all are opened.
+/// The minimum number of operations between the openings of two held snapshots; in `WRITES_IN_ALL`, during
+/// all openings.
 const WRITES_BETWEEN: usize = 100;
 const WRITES_IN_ALL: usize = 8_000;
-/// Snapshots opened and closed beside those.
+/// The number of snapshots to open and close in addition to the held ones.
 const OPENINGS: usize = 1_000;
-/// Readings in one phase, at least.
+/// The minimum number of readings in one phase.
 const READINGS: usize = 5;
-/// A phase lasts this long, at least; of a graph with few edges so long for each.
+/// The minimum length of a phase; it is shorter for a graph with few edges.
 pub(super) const PHASE: Duration = Duration::from_millis(400);
 
-/// What a reader does over and over.
+/// The work that a reader repeats.
 #[derive(Clone, Copy, PartialEq)]
 enum Reading {
     PageRank,
     Scan,
 }
 
-/// Seconds of a reading and operations per second of the writer; `None` for who did not run.
+/// The seconds of a reading and the operations per second of the writer; `None` for a thread that did not
+/// run.
 struct Phase {
     reader: Option<f64>,
     writer: Option<f64>,
@@ -53,7 +55,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let edges = work.distinct_edges();
     let store = load::store_for(&work.graph)?;
     edges.iter().try_for_each(|edge| load::insert_one(&store, work, edge))?;
-    // What the writer removes and inserts again.
+    // The writer removes these edges, and inserts them again.
     let mut writer =
         Writer { work, store: &store, edges: &edges[..edges.len().div_ceil(5)], at: 0, removing: true };
     for reading in [Reading::PageRank, Reading::Scan] {
@@ -104,14 +106,14 @@ fn pairs(
     Ok(())
 }
 
-/// How many times longer anything takes where two threads have fewer cores.
+/// Returns the factor by which any work takes longer if two threads have fewer than two cores.
 pub(super) fn share() -> f64 {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     2.0 / cores.min(2) as f64
 }
 
-/// The writer beside `count` snapshots that are held and not read, opened at different times; and what it
-/// costs then to open and close one more, and to close them all.
+/// Measures the writer while `count` snapshots, opened at different times, are held and not read. Then
+/// measures the cost to open and close one more snapshot, and to close them all.
 fn idle(
     count: usize,
     work: &Work<'_>,
@@ -170,7 +172,7 @@ fn read<G: Resident>(g: &G, reading: Reading) -> Result<()> {
     Ok(())
 }
 
-/// Runs one or both for a while, each on one thread.
+/// Runs the reader, the writer, or both for a while, each on one thread.
 fn phase(
     work: &Work<'_>,
     reader: Option<&(dyn Fn() -> Result<()> + Sync)>,
@@ -196,7 +198,7 @@ fn phase(
     })
 }
 
-/// The median time of a reading, by one thread.
+/// Measures the median time of a reading, with one thread.
 fn readings(reader: &(dyn Fn() -> Result<()> + Sync), least: Duration) -> Result<f64> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     pool.install(|| {
@@ -211,7 +213,7 @@ fn readings(reader: &(dyn Fn() -> Result<()> + Sync), least: Duration) -> Result
     })
 }
 
-/// Removes edges one by one, then inserts them again, and so on.
+/// A writer that removes edges one by one, then inserts them again, and so on.
 struct Writer<'a> {
     work: &'a Work<'a>,
     store: &'a Graph,
@@ -221,7 +223,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Operations per second until `done`, which is asked now and then.
+    /// Runs the writer until `done`, which it calls now and then. Returns the operations per second.
     fn run_until(&mut self, done: impl Fn(Instant) -> bool) -> Result<f64> {
         const STEP: usize = 256;
         let begun = Instant::now();

@@ -38,27 +38,27 @@ pub(crate) use stream::{StreamOptions, run as stream};
 pub(crate) use vertices::{VertexMemoryOptions, run_child as vertex_memory_child};
 pub(crate) use work::{SuiteOptions, Work};
 
-/// Kernels on a live snapshot and on a CSR.
+/// Runs kernels on a live snapshot and on a CSR.
 pub(crate) fn analytics(options: &SuiteOptions) -> Result<()> {
     run_either("analytics", options, analytics::run, side_by_side::analytics)
 }
 
-/// Ingestion without files.
+/// Runs ingestion without files.
 pub(crate) fn insert(options: &SuiteOptions) -> Result<()> {
     run_either("insert", options, insert::run, side_by_side::insert)
 }
 
-/// Removing edges and inserting them again.
+/// Removes edges and inserts them again.
 pub(crate) fn update(options: &SuiteOptions) -> Result<()> {
     run_either("update", options, update::run, side_by_side::update)
 }
 
-/// Point reads and scans, views, one hub.
+/// Runs point reads and scans, views, and one hub.
 pub(crate) fn ops(options: &SuiteOptions) -> Result<()> {
     run_either("ops", options, ops::run, side_by_side::ops)
 }
 
-/// Readers beside writers; with `readers`, a crowd of short ones on the store.
+/// Runs readers concurrent with writers; with `readers`, a crowd of short readers on the store.
 pub(crate) fn mixed(options: &SuiteOptions, readers: Option<usize>) -> Result<()> {
     match readers {
         Some(readers) => run_store("mixed", options, |work, recorder| crowd::run(work, readers, recorder)),
@@ -66,32 +66,32 @@ pub(crate) fn mixed(options: &SuiteOptions, readers: Option<usize>) -> Result<()
     }
 }
 
-/// Durable commits.
+/// Runs durable commits.
 pub(crate) fn commit(options: &SuiteOptions) -> Result<()> {
     run_store("commit", options, commit::run)
 }
 
-/// Opening durable stores.
+/// Opens durable stores.
 pub(crate) fn recovery(options: &SuiteOptions) -> Result<()> {
     run_store("recovery", options, recovery::run)
 }
 
-/// Answers that are kept while the graph changes.
+/// Maintains answers while the graph changes.
 pub(crate) fn maintained(options: &SuiteOptions) -> Result<()> {
     run_store("maintained", options, maintained::run)
 }
 
-/// Stores within a memory limit.
+/// Runs stores within a memory limit.
 pub(crate) fn disk(options: &SuiteOptions) -> Result<()> {
     run_store("disk", options, disk::run)
 }
 
-/// Keys of vertices by their type; memory with so many `vertices`.
+/// Measures keys of vertices by their type, and memory with this number of `vertices`.
 pub(crate) fn vertices(options: &SuiteOptions, vertices: u64) -> Result<()> {
     run_store("vertices", options, |work, recorder| vertices::run(work, vertices, recorder))
 }
 
-/// Packed neighbor lists.
+/// Measures packed neighbor lists.
 pub(crate) fn format(options: &SuiteOptions) -> Result<()> {
     run_store("format", options, format::run)
 }
@@ -100,12 +100,12 @@ const SHUFFLE_SEED: u64 = 7;
 
 type Body = fn(&Work<'_>, &mut Recorder) -> Result<()>;
 
-/// Runs a suite of the store, or where containers of the lab are measured the part of it that they share.
+/// Runs a suite of the store or, if the options name containers of the lab, the part that the engines share.
 fn run_either(suite: &'static str, options: &SuiteOptions, of_store: Body, shared: Body) -> Result<()> {
     run(suite, options, if options.has_container() { shared } else { of_store })
 }
 
-/// Runs a suite that measures the store alone.
+/// Runs a suite that measures only the store.
 fn run_store(
     suite: &'static str,
     options: &SuiteOptions,
@@ -136,8 +136,8 @@ fn run(
     })
 }
 
-/// Calls `body` with the graph of these options in the order of ingestion, and with as many threads for
-/// kernels as they say. Does nothing where the graph is absent and not required, which the loader says.
+/// Calls `body` with the graph of these options in the order of ingestion, and with their number of threads
+/// for kernels. Does nothing if the graph is absent and not required; the loader reports this.
 pub(crate) fn with_work(options: &SuiteOptions, body: impl FnOnce(&Work<'_>) -> Result<()>) -> Result<()> {
     rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
     let Some(mut graph) = options.graph.load()? else { return Ok(()) };
@@ -147,7 +147,7 @@ pub(crate) fn with_work(options: &SuiteOptions, body: impl FnOnce(&Work<'_>) -> 
     if !graph.in_time_order {
         hedgerow_workload::shuffle(&mut graph.edges, SHUFFLE_SEED);
     }
-    // Those of files would no longer belong to their edges.
+    // The weights of a file would no longer belong to their edges.
     graph.weights = None;
     if options.weighted {
         graph.weights = Some(load::weights(&graph));

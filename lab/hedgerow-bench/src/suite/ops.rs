@@ -1,13 +1,14 @@
-//! The suite `ops`: point reads, scans and two-hop reads on a snapshot against the same on a CSR, in turns;
-//! opening snapshots and views; one hub against edges spread evenly.
+//! The suite `ops`: point reads, scans and two-hop reads on a snapshot, compared with the same reads on a
+//! CSR, in turns. It also measures the opening of snapshots and views, and one hub compared with edges spread
+//! evenly.
 //!
-//! Point reads of the engine `hedgerow-view` are on a snapshot whose view was made before, those of
-//! `hedgerow` on one whose reads make none, and those of `hedgerow-user` are a loop of [`LOOP`] times as many
-//! on a new snapshot with default options in a store that keeps no view: where its reads make the view, that
-//! is part of the time. `has_edges_hit` and `has_edges_miss` are looks for the same edges in calls of 1,024,
-//! on the CSR by the same loop, which loads ahead. Reads are measured right after ingestion
-//! (`has_edge_hit.per_s`) and settled (`has_edge_hit_settled.per_s`). A ratio is one of rates: 1 is as fast
-//! as the CSR, less is slower.
+//! Point reads of the engine `hedgerow-view` use a snapshot with an existing view. Point reads of `hedgerow`
+//! use a snapshot whose reads make no view. Point reads of `hedgerow-user` are a loop of [`LOOP`] times as
+//! many reads on a new snapshot, with default options, in a store that keeps no view. If these reads make the
+//! view, this is part of the time. `has_edges_hit` and `has_edges_miss` search for the same edges in calls of
+//! 1,024. On the CSR they use the same loop, which prefetches. Reads are measured right after ingestion
+//! (`has_edge_hit.per_s`) and settled (`has_edge_hit_settled.per_s`). A ratio is of rates: 1 is as fast as
+//! the CSR, less is slower.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -24,18 +25,18 @@ use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 use hedgerow_report::figures::percentile;
 
-/// How often a loop on a new snapshot asks all of them.
+/// The number of passes over all reads in a loop on a new snapshot.
 const LOOP: u64 = 8;
-/// Edges of one call of reads of many.
+/// The number of edges in one call of batch reads.
 const BATCH: usize = 1 << 10;
-/// Sources of two-hop reads, and how many neighbours of each are followed.
+/// The number of sources of two-hop reads; in `FOLLOWED`, the number of neighbours to follow from each.
 pub(super) const SOURCES: usize = 256;
 pub(super) const FOLLOWED: usize = 64;
 const OPENINGS: usize = 100_000;
-/// The most neighbours of the hub.
+/// The maximum number of neighbours of the hub.
 const HUB: usize = 1_000_000;
 
-/// What is asked, drawn once for all.
+/// The inputs of the reads, drawn once for all engines.
 pub(super) struct Questions {
     pub(super) hits: Vec<(VertexId, VertexId)>,
     pub(super) misses: Vec<(VertexId, VertexId)>,
@@ -46,7 +47,8 @@ pub(super) struct Questions {
 /// A kind of read.
 type Read<G> = fn(&G, &Questions) -> Result<(u64, u64)>;
 
-/// Name, and the read on either side: each returns how much was read, and a sum that both must agree on.
+/// The reads: a name, a read of a snapshot, and a read of the CSR. Each read returns the number of items, and
+/// a sum on which both must agree.
 const READS_OF: [(&str, Read<Snapshot>, Read<Csr>); 8] = [
     ("has_edge_hit", |s, q| edges_of_snapshot(s, &q.hits), |c, q| Ok(edges_of_csr(c, &q.hits))),
     ("has_edge_miss", |s, q| edges_of_snapshot(s, &q.misses), |c, q| Ok(edges_of_csr(c, &q.misses))),
@@ -102,7 +104,8 @@ impl Questions {
         let mut edge = || edges[rng.below(edges.len() as u64) as usize];
         let reads = work.reads();
         let hits = (0..reads).map(|_| edge()).map(|(u, v)| (VertexId(u), VertexId(v))).collect();
-        // Sources as those of hits, so that both search lists of like length.
+        // The sources of misses are drawn like the sources of hits, so that both search lists of similar
+        // length.
         let mut misses = Vec::with_capacity(reads);
         let mut tries = 0;
         while misses.len() < reads && tries < 4 * reads {
@@ -132,7 +135,7 @@ fn edges_of_csr(csr: &Csr, edges: &[(VertexId, VertexId)]) -> (u64, u64) {
     (edges.len() as u64, found as u64)
 }
 
-/// In batches, each a call.
+/// Searches for the edges in batches, each in one call.
 fn batches_of_snapshot(snapshot: &Snapshot, edges: &[(VertexId, VertexId)]) -> Result<(u64, u64)> {
     let mut found = 0;
     let mut keys = Vec::with_capacity(BATCH);
@@ -145,7 +148,7 @@ fn batches_of_snapshot(snapshot: &Snapshot, edges: &[(VertexId, VertexId)]) -> R
     Ok((edges.len() as u64, found))
 }
 
-/// In the same batches, by the same loop over them.
+/// Searches for the edges in the same batches, with the same loop over them.
 fn batches_of_csr(csr: &Csr, edges: &[(VertexId, VertexId)]) -> (u64, u64) {
     let hint = InterpolationHint::over(csr.vertex_bound() as u32);
     let mut found = 0;
@@ -197,7 +200,7 @@ fn two_hops_of_snapshot(snapshot: &Snapshot, questions: &Questions) -> Result<(u
     let mut first = Vec::new();
     for &v in questions.vertices.iter().take(SOURCES) {
         first.clear();
-        // Ascending, so that the same are followed as on the CSR.
+        // The neighbours ascend, so that the same ones are followed as on the CSR.
         snapshot.for_each_neighbor(v, Direction::Out, |u, _| first.push(u))?;
         let (more, of_them) = scan_snapshot(snapshot, first.iter().copied().take(FOLLOWED))?;
         read += more + first.len() as u64;
@@ -238,7 +241,7 @@ fn reads(
         let engines = [("hedgerow", &snapshot), ("hedgerow-view", &viewed)];
         let (mut mine, mut plain) = (vec![Vec::new(); engines.len()], Vec::new());
         let mut looped = Vec::new();
-        // The first round warms up both and is not kept.
+        // The first round warms up both sides, and is not kept.
         for round in 0..=work.options.repeat() {
             let (csr_rate, csr_sum) = rate(|| on_csr(csr, questions))?;
             for ((engine, snapshot), mine) in engines.iter().zip(&mut mine) {
@@ -275,7 +278,7 @@ fn reads(
     Ok(())
 }
 
-/// How much is read in a second by a loop on a new snapshot; `sum` is that of one pass.
+/// Returns the number of items that a loop on a new snapshot reads in a second; `sum` is the sum of one pass.
 fn loop_on_new(store: &Graph, read: Read<Snapshot>, questions: &Questions, sum: u64) -> Result<f64> {
     store.forget_views();
     let snapshot = store.snapshot()?;
@@ -293,7 +296,7 @@ fn loop_on_new(store: &Graph, read: Read<Snapshot>, questions: &Questions, sum: 
     Ok(rate(all)?.0)
 }
 
-/// How much was read in a second, and the sum.
+/// Returns the number of items that `read` reads in a second, and the sum.
 fn rate(read: impl Fn() -> Result<(u64, u64)>) -> Result<(f64, u64)> {
     let begun = Instant::now();
     let (count, sum) = black_box(read())?;
@@ -311,13 +314,14 @@ fn openings(store: &Graph, recorder: &mut Recorder) -> Result<()> {
     taken.sort_unstable();
     for (name, p) in [("snapshot_open.p50", 0.5), ("snapshot_open.p99", 0.99)] {
         let metric = Metric { name, unit: "s", threads: 1 };
-        // Below the clock's step a reading is 0; it is less than a nanosecond then.
+        // A reading below the clock's step is 0: the time is then less than a nanosecond.
         recorder.add("hedgerow", metric, &[percentile(&taken, p).max(1.0) * 1e-9], None)?;
     }
     Ok(())
 }
 
-/// Two writers that insert edges of one hub, against two that insert as many between random vertices.
+/// Measures two writers that insert edges of one hub, compared with two that insert as many edges between
+/// random vertices.
 fn hub(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     if !work.options.wants("hub") {
         return Ok(());

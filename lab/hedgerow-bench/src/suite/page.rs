@@ -1,4 +1,4 @@
-//! The page of a benchmark run: per suite, graph and unit one chart of bars, and the figures as a table.
+//! The page of a benchmark run: one chart of bars per suite, graph and unit, and the figures as a table.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,8 @@ pub(super) fn write_records(records: &[Record], path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Figures of different states, or of very different sizes, go to charts of their own.
+/// Returns the state of a figure. Figures of different states, or of very different sizes, go to separate
+/// charts.
 fn state(record: &Record) -> &'static str {
     let metric = record.metric.as_str();
     if metric.ends_with(".unsettled") {

@@ -1,6 +1,6 @@
-//! The suite `reads`: what the disk gives through the file-system trait. Blocks of 4 KiB at random, one by
-//! one and by a pool of threads, and pieces of 1 MiB in order, of a file that is written for this and
-//! removed.
+//! The suite `reads`: the read rates of the disk through the file-system trait. It reads blocks of 4 KiB at
+//! random, one by one and with a pool of threads, and pieces of 1 MiB in order. It writes the file for this
+//! purpose, and removes it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use hedgerow_report::failure::Result;
 
 const BLOCK: usize = 4 << 10;
 const PIECE: usize = 1 << 20;
-/// Requests of one call of the pool.
+/// The number of requests in one call of the pool.
 const CALL: u64 = 64;
-/// The threads of the pool that a store has.
+/// The number of threads in the pool of a store.
 const POOL_THREADS: usize = 16;
 
-/// What is read.
+/// The options of the suite.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ReadsOptions {
     /// Size of the file in MiB; more than the memory of a disk's controller
@@ -34,7 +34,7 @@ pub(crate) struct ReadsOptions {
     /// Write one JSON object per figure to this file, or to the standard output
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
-    /// Where the file is put; removed at the end
+    /// The folder of the file, which is removed at the end
     #[arg(long, default_value = "target/bench", value_name = "DIR")]
     dir: PathBuf,
 }
@@ -51,7 +51,8 @@ pub(crate) fn run(options: &ReadsOptions) -> Result<()> {
     let pool = ReadPool::with_threads(POOL_THREADS);
     let (mut alone, mut pooled, mut in_order) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..u64::from(options.repeat) {
-        // In turns, so that what else the disk does meets all alike. No block is read twice soon.
+        // The kinds of reads take turns, so that other work of the disk affects all alike. No block is read
+        // twice soon.
         alone.push(rate(options.reads, || read_alone(&file, options, 2 * round))?);
         pooled.push(rate(options.reads, || read_by_pool(&pool, &file, options, 2 * round + 1))?);
         in_order.push(rate(options.mebibytes << 20, || read_in_order(&file, options))?);
@@ -63,7 +64,7 @@ pub(crate) fn run(options: &ReadsOptions) -> Result<()> {
     recorder.add("hedgerow", metric("in_order_1m.bytes_per_s", "B/s", 1), &in_order, None)
 }
 
-/// Fills the file, piece by piece, with bytes that no disk stores as less than they are.
+/// Fills the file, piece by piece, with bytes that no disk can compress.
 fn write(file: &NamedFile, mebibytes: u64) -> Result<()> {
     let mut piece = vec![0u8; PIECE];
     for at in 0..mebibytes {
@@ -76,20 +77,20 @@ fn write(file: &NamedFile, mebibytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// A number that seems random.
+/// Returns a number that seems random.
 fn scrambled(n: u64) -> u64 {
     let mixed = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
-/// `count` by the seconds that `work` takes.
+/// Returns `count` divided by the seconds that `work` takes.
 fn rate(count: u64, work: impl FnOnce() -> Result<()>) -> Result<f64> {
     let begun = Instant::now();
     work()?;
     Ok(count as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// The positions of the random reads of a round.
+/// Returns the positions of the random reads of a round.
 fn positions(options: &ReadsOptions, round: u64) -> impl Iterator<Item = u64> {
     let blocks = options.mebibytes * (PIECE / BLOCK) as u64;
     let first = round * options.reads;

@@ -1,6 +1,6 @@
-//! The suite `recovery`: how long a store takes to open, until the first snapshot, from a checkpoint, from
-//! its log, and from both; with an empty log beside a graph of 2^16 vertices, and with a log of updates over
-//! a checkpoint.
+//! The suite `recovery`: the time to open a store, until the first snapshot. It opens the store from a
+//! checkpoint, from its log, and from both. It also opens the store with an empty log, compared with a graph
+//! of 2^16 vertices, and with a log of updates over a checkpoint.
 
 mod small;
 pub(super) mod stores;
@@ -31,7 +31,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     if work.options.wants("both") { from_both(work, &place.0, expected, recorder) } else { Ok(()) }
 }
 
-/// Makes a store whose log has everything, and opens it; returns its edges.
+/// Makes a store with everything in its log, and opens it. Returns the number of its edges.
 fn from_log(work: &Work<'_>, path: &Path, recorder: &mut Recorder) -> Result<u64> {
     let store = open(work, path)?;
     load::insert_vertices(&store, work.graph.vertices)?;
@@ -40,7 +40,7 @@ fn from_log(work: &Work<'_>, path: &Path, recorder: &mut Recorder) -> Result<u64
     store.close()?;
     if work.options.wants("log") {
         let seconds = reopen(work, path, expected)?;
-        // One operation per vertex and per edge, undirected ones once.
+        // One operation per vertex and per edge; an undirected edge counts once.
         let operations = (work.graph.vertices + work.graph.edges.len()) as f64;
         let threads = work.options.threads();
         let metric = Metric { name: "log.operations_per_s", unit: "operations/s", threads };
@@ -78,7 +78,7 @@ fn from_checkpoint(work: &Work<'_>, path: &Path, expected: u64, recorder: &mut R
     Ok(())
 }
 
-/// Half of the edges in a checkpoint, half in the log.
+/// Opens a store with half of the edges in a checkpoint, and half in the log.
 fn from_both(work: &Work<'_>, path: &Path, expected: u64, recorder: &mut Recorder) -> Result<()> {
     let store = open(work, path)?;
     load::insert_vertices(&store, work.graph.vertices)?;
@@ -98,13 +98,13 @@ fn per_s(total: f64, seconds: &[f64]) -> Vec<f64> {
     seconds.iter().map(|s| total / s).collect()
 }
 
-/// Opens and closes the store; seconds until the first snapshot.
+/// Opens and closes the store, several times. Returns the seconds until the first snapshot.
 fn reopen(work: &Work<'_>, path: &Path, expected: u64) -> Result<Vec<f64>> {
     (0..work.options.repeat()).map(|_| reopen_once(work, path, expected)).collect()
 }
 
-/// Opens the store and reads a degree, then everything; the seconds of that degree, and of opening and
-/// reading everything.
+/// Opens the store and reads a degree, then everything. Returns the seconds of this degree, and the seconds
+/// to open the store and read everything.
 fn first_reads(work: &Work<'_>, path: &Path, expected: u64) -> Result<(Vec<f64>, Vec<f64>)> {
     let (mut point, mut view) = (Vec::new(), Vec::new());
     for round in 0..work.options.repeat() {

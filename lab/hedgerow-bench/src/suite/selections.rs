@@ -1,6 +1,6 @@
-//! What a view of chosen edges costs, beside the plain view of all of them: the edges in two labels, half of
-//! them by a property, both directions in one. Each is made from scratch, its incoming side included, and
-//! requested a second time.
+//! The cost of a view of selected edges, compared with the plain view of all edges. The views have the edges
+//! of two labels, half of the edges by a property, and both directions in one. Each view is made from
+//! scratch, with its incoming side, and requested a second time.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -16,18 +16,18 @@ use super::work::Work;
 use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 
-/// Edges of one transaction.
+/// The number of edges in one transaction.
 const BATCH: usize = 4096;
 /// The label of all edges.
 const ALL: &str = "all";
-/// Labels that have half of the edges each.
+/// The labels that have half of the edges each.
 const HALVES: [&str; 2] = ["first", "second"];
-/// A number of each edge, below 1,000.
+/// The property of each edge, a number below 1,000.
 const PROPERTY: &str = "since";
-/// Vertices whose lists one task copies.
+/// The number of vertices whose lists one task copies.
 const COPIED: usize = 4096;
 
-/// Seconds of each view, from scratch, with deltas and settled.
+/// Measures the seconds of each view from scratch, with deltas and settled.
 pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     if !work.options.wants("selection") {
         return Ok(());
@@ -42,7 +42,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     Ok(())
 }
 
-/// All edges twice: in one label, and divided among two.
+/// Makes a store with all edges twice: in one label, and divided between two labels.
 fn store(work: &Work<'_>) -> Result<Graph> {
     let store = load::empty_store(work.graph.directed, work.graph.vertices)?;
     let mut rng = Rng::new(17);
@@ -114,7 +114,7 @@ fn measure(work: &Work<'_>, store: &Graph, state: &str, recorder: &mut Recorder)
     Ok(())
 }
 
-/// Seconds of a copy of all lists, in parallel: the least that a view costs that shares none.
+/// Measures the seconds of a parallel copy of all lists: the minimum cost of a view that shares no lists.
 fn copy(view: &View) -> f64 {
     let begun = Instant::now();
     let directions: &[Direction] =

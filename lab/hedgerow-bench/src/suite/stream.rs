@@ -1,10 +1,10 @@
-//! The suite `stream`: what a question costs while events never stop. The demo's events go into a durable
-//! store at a steady rate; every few seconds one thread takes a fresh snapshot and ranks it, then copies it
-//! to a CSR, and ranks that.
+//! The suite `stream`: the cost of a question while events never stop. The demo's events go into a durable
+//! store at a steady rate. Every few seconds one thread takes a fresh snapshot and ranks it, then copies it
+//! to a CSR, and ranks the CSR.
 //!
-//! All is measured in processor time of the thread that asks: the writers take turns with it on the same
-//! cores. Two ratios to the CSR's PageRank are reported, of PageRank alone, and of PageRank with the view
-//! that the fresh snapshot needs.
+//! All times are processor time of the thread with the questions, because the writers take turns with it on
+//! the same cores. The suite reports two ratios to the CSR's PageRank: of PageRank alone, and of PageRank
+//! with the view that the fresh snapshot needs.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,17 +21,18 @@ use crate::record::{Metric, Recorder};
 use crate::system;
 use hedgerow_report::failure::Result;
 
-/// Retries of a conflicting transaction. Scheduled transactions share no vertex, so that a few would do.
+/// The number of retries of a conflicting transaction. Scheduled transactions share no vertex, so that a few
+/// would be enough.
 const RETRIES: u32 = 1000;
-/// How often a thread that waits looks again.
+/// The time between two checks of a thread that waits.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// Checkpoints in one run.
+/// The number of checkpoints in one run.
 const CHECKPOINTS: u32 = 10;
 
-/// What to stream.
+/// The options of the stream.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct StreamOptions {
-    /// How long
+    /// Seconds of the stream
     #[arg(long, default_value_t = 600, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
     /// Events per second
@@ -46,12 +47,12 @@ pub(crate) struct StreamOptions {
     /// Write one JSON object per figure to this file, or to the standard output
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
-    /// Where the store is put; removed at the end
+    /// The folder of the store, which is removed at the end
     #[arg(long, default_value = "target/bench", value_name = "DIR")]
     dir: PathBuf,
 }
 
-/// Seconds of processor time, or shares, question by question.
+/// The figures, question by question: seconds of processor time, numbers of edges, or shares.
 #[derive(Default)]
 struct Figures {
     view: Vec<f64>,
@@ -63,13 +64,13 @@ struct Figures {
     edges: Vec<f64>,
 }
 
-/// The stream under way.
+/// The running stream.
 struct Flow<'a> {
     graph: &'a Graph,
     options: &'a StreamOptions,
     start: Instant,
-    /// Events of transactions that were begun, which the writers hold to the rate, and of those that are
-    /// durable.
+    /// The events of transactions that began, by which the writers keep the rate; in `durable`, the durable
+    /// events.
     begun: AtomicU64,
     durable: AtomicU64,
     done: AtomicBool,
@@ -131,7 +132,7 @@ fn record(figures: &Figures, rate: f64, options: &StreamOptions, recorder: &mut 
         ("hedgerow", "pr.cpu_seconds", "s", &figures.rank, csr),
         ("hedgerow", "pr_with_view.cpu_seconds", "s", &figures.both, csr),
         ("hedgerow", "view.cpu_seconds", "s", &figures.view, csr),
-        // Each with its least and its greatest.
+        // The records have the minimum and the maximum of these ratios.
         ("hedgerow", "pr.by_csr", "x", &alone, None),
         ("hedgerow", "pr_with_view.by_csr", "x", &fresh, None),
         ("hedgerow", "edges", "edges", &figures.edges, None),
@@ -148,7 +149,7 @@ impl Flow<'_> {
         self.done.load(Ordering::Acquire)
     }
 
-    /// Sleeps until so many seconds after the start, or the end of the stream.
+    /// Sleeps until this number of seconds after the start, or until the end of the stream.
     fn sleep_until(&self, seconds: f64) {
         while !self.is_done() && self.start.elapsed().as_secs_f64() < seconds {
             std::thread::sleep(LOOK_EVERY);
@@ -172,7 +173,7 @@ impl Flow<'_> {
         I: Iterator<Item = std::result::Result<Transaction, StreamError>>,
     {
         while let Some(transaction) = scheduler.next() {
-            // A machine that is too slow for the rate: what is missing shows in the rate that is reported.
+            // If the machine is too slow for the rate, the reported rate is lower.
             if self.start.elapsed().as_secs_f64() > f64::from(self.options.seconds) {
                 scheduler.stop();
                 break;
@@ -199,7 +200,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Asks until the stream has ended, on one thread.
+    /// Asks questions until the stream has ended, on one thread.
     fn ask(&self) -> Result<Figures> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
         let mut figures = Figures::default();
@@ -219,7 +220,8 @@ impl Flow<'_> {
         let (view, made) = timed(|| snapshot.view().map_err(Into::into))?;
         let stats = self.graph.stats()?;
         let rank = || timed(|| pagerank(view, &config).map_err(Into::into));
-        // In turns: what runs first finds other things in the caches. A copy to the CSR comes before that.
+        // The two runs take turns: the first finds other data in the caches. The copy to the CSR comes before
+        // both.
         let csr = hedgerow_demo::csr_of(&snapshot)?;
         let rank_csr = || timed(|| pagerank(&csr, &config).map_err(Into::into));
         let ((mine, seconds), (plain, csr_seconds)) = if round.is_multiple_of(2) {
@@ -232,7 +234,7 @@ impl Flow<'_> {
         if mine.iter().zip(&plain).any(|(a, b)| (a - b).abs() > 1e-9 * b.abs()) {
             return Err("the store's scores differ from those of the CSR".into());
         }
-        // Both directions of each edge are kept.
+        // The store keeps both directions of each edge.
         let kept = 2.0 * snapshot.edge_count()? as f64;
         figures.view.push(made);
         figures.rank.push(seconds);
@@ -245,8 +247,8 @@ impl Flow<'_> {
     }
 }
 
-/// The share of subgraphs whose lists the view corrects as kernels read them: small deltas, which are not
-/// folded into copies.
+/// Returns the share of subgraphs whose lists the view corrects while kernels read them. These subgraphs have
+/// small deltas, which are not folded into copies.
 fn corrected(view: &View) -> f64 {
     let count = view.vertex_bound().div_ceil(SUBGRAPH_VERTICES);
     let all = (0..count as u32).map(SubgraphId);
@@ -254,7 +256,7 @@ fn corrected(view: &View) -> f64 {
     corrected as f64 / count.max(1) as f64
 }
 
-/// The result and the processor time that the calling thread took for it.
+/// Runs `f`. Returns the result, and the processor time of the calling thread.
 fn timed<T>(f: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let begun = system::thread_seconds();
     let result = f()?;

@@ -1,6 +1,6 @@
-//! The suite `update`: a fifth of the edges is removed and inserted again, edge by edge, five times over,
-//! against the rate of inserting all of them; and the memory that each round leaves behind,
-//! by the store's own accounts.
+//! The suite `update`: it removes a fifth of the edges and inserts it again, edge by edge, five times. The
+//! rate is compared with the rate of inserting all edges. The suite also measures the memory after each
+//! round, by the store's own accounts.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use hedgerow_report::failure::Result;
 
 pub(super) const ROUNDS: usize = 5;
 
-/// What one store gave: the first of each is of the insertion of all edges, the others of rounds.
+/// The figures of one store: first the insertion of all edges, then the rounds.
 struct Course {
     edges_per_s: Vec<f64>,
     accounted: Vec<f64>,

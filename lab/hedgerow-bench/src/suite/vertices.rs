@@ -1,7 +1,7 @@
-//! The suite `vertices`: what keys cost by their type, each against a dense graph. The same edges between
-//! vertices that are named by their number, by shuffled 64-bit numbers, by texts of 16 bytes and of 36:
-//! ingestion of single edges and of batches, vertices with properties, look-ups of vertices, has-edge by
-//! name; memory of vertices without edges.
+//! The suite `vertices`: the cost of keys by their type, each compared with a dense graph. The same edges
+//! connect vertices that are named by their number, by shuffled 64-bit numbers, by texts of 16 bytes, or by
+//! texts of 36. The suite measures ingestion of single edges and of batches, vertices with properties,
+//! look-ups of vertices, has-edge by name, and memory of vertices without edges.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -17,14 +17,14 @@ use super::work::Work;
 use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 
-/// Edges of a batch.
+/// The number of edges in a batch.
 const BATCH: usize = 100_000;
-/// Vertices with properties of one transaction, as Python's `add_vertices` commits them.
+/// The number of vertices with properties in one transaction, as Python's `add_vertices` commits them.
 const PROPERTY_BATCH: usize = 1 << 16;
-/// Vertices of one transaction of the child that measures memory.
+/// The number of vertices without properties in one transaction, also in the child that measures memory.
 const VERTEX_BATCH: u64 = 1 << 12;
 
-/// How vertices are named.
+/// The way to name vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Naming {
     /// By their number, in a dense graph.
@@ -40,7 +40,7 @@ pub(crate) enum Naming {
 const NAMINGS: [(&str, Naming); 4] =
     [("dense", Naming::Dense), ("u64", Naming::U64), ("str", Naming::Str), ("uuid", Naming::Uuid)];
 
-/// What the child that measures memory is told.
+/// The arguments of the child process that measures memory.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VertexMemoryOptions {
     /// How vertices are named.
@@ -50,7 +50,7 @@ pub(crate) struct VertexMemoryOptions {
     vertices: u64,
 }
 
-/// A name.
+/// The name of a vertex.
 pub(super) enum Name {
     Number(u64),
     Text(String),
@@ -74,9 +74,9 @@ impl Naming {
         }
     }
 
-    /// The name of vertex `v`: different ones of different vertices, in no order.
+    /// Returns the name of vertex `v`. Different vertices have different names, in no order.
     pub(super) fn name(self, v: u64) -> Name {
-        // An odd factor: no two products are alike.
+        // The factor is odd, so that no two products are equal.
         let shuffled = v.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995;
         match self {
             Naming::Dense => Name::Number(v),
@@ -95,14 +95,14 @@ impl Naming {
     }
 }
 
-/// Runs the suite. `vertices` is how many the memory is measured with.
+/// Runs the suite. `vertices` is the number of vertices for the measurement of memory.
 pub(super) fn run(work: &Work<'_>, vertices: u64, recorder: &mut Recorder) -> Result<()> {
     let namings: Vec<(&str, Vec<Name>)> = NAMINGS
         .iter()
         .map(|&(label, naming)| (label, (0..work.graph.vertices as u64).map(|v| naming.name(v)).collect()))
         .collect();
     let mut figures = Figures::default();
-    // In turns, so that a slow spell of the machine meets all.
+    // The namings take turns, so that a slow period of the machine affects all of them.
     for _ in 0..work.options.repeat() {
         for (&(label, naming), (_, names)) in NAMINGS.iter().zip(&namings) {
             measure(work, label, naming, names, &mut figures)?;
@@ -121,8 +121,8 @@ pub(super) fn run(work: &Work<'_>, vertices: u64, recorder: &mut Recorder) -> Re
     figures.record(recorder)
 }
 
-/// Measurements by metric, in the order of their first; of each metric the label of the naming stands before
-/// it.
+/// The measurements by metric, in the order of their first measurements. The label of the naming is the first
+/// part of the metric.
 #[derive(Default)]
 struct Figures(Vec<(String, &'static str, Vec<f64>)>);
 
@@ -184,7 +184,7 @@ fn measure(
         return Ok(());
     }
     let store = naming.store(work)?;
-    // Ids in the order of the numbers, as in the dense graph: the difference is that of the keys alone.
+    // The ids have the order of the numbers, as in the dense graph: only the keys differ.
     for batch in names.chunks(VERTEX_BATCH as usize) {
         let mut tx = store.write()?;
         for name in batch {
@@ -200,14 +200,15 @@ fn measure(
     figures.add(label, "single.edges_per_s", "edges/s", rate);
     store.settle()?;
     let snapshot = store.snapshot()?;
-    // Figures of chains: with a view the reads of a later round would be others.
+    // These are figures of chains. With a view, the reads of a later round would give other figures.
     snapshot.set_views_by_reads(false);
     figures.add(label, "lookup.per_s", "look-ups/s", lookups(&snapshot, work, names)?);
     figures.add(label, "has_edge.per_s", "reads/s", has_edges(&snapshot, work, names)?);
     Ok(())
 }
 
-/// The rate of vertices with three properties, two numbers and a text, in transactions of [`PROPERTY_BATCH`].
+/// Measures the rate of vertices with three properties, two numbers and a text, in transactions of
+/// [`PROPERTY_BATCH`].
 fn added(store: &Graph, names: &[Name]) -> Result<f64> {
     let rows: Vec<_> = names.iter().zip(0i64..).map(|(name, n)| (name, n, format!("name {n}"))).collect();
     let begun = Instant::now();
@@ -222,8 +223,8 @@ fn added(store: &Graph, names: &[Name]) -> Result<f64> {
     Ok(names.len() as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// Vertices that are named by shuffled numbers, with three properties, by the column: the rates in memory and
-/// durable.
+/// Measures vertices that are named by shuffled numbers, with three properties, inserted by the column: the
+/// rates in memory and durable.
 fn bulk(work: &Work<'_>, names: &[Name], figures: &mut Figures) -> Result<()> {
     let count = names.len() as i64;
     let texts: Vec<String> = (0..count).map(|n| format!("name {n}")).collect();
@@ -255,7 +256,7 @@ fn bulk(work: &Work<'_>, names: &[Name], figures: &mut Figures) -> Result<()> {
     Ok(())
 }
 
-/// Random vertices by name.
+/// Measures look-ups of random vertices by name.
 fn lookups(snapshot: &Snapshot, work: &Work<'_>, names: &[Name]) -> Result<f64> {
     let mut rng = Rng::new(11);
     let asked: Vec<&Name> =
@@ -269,7 +270,7 @@ fn lookups(snapshot: &Snapshot, work: &Work<'_>, names: &[Name]) -> Result<f64> 
     Ok(asked.len() as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// Random edges of the graph by the names of their ends.
+/// Measures has-edge on random edges of the graph, by the names of their ends.
 fn has_edges(snapshot: &Snapshot, work: &Work<'_>, names: &[Name]) -> Result<f64> {
     let mut rng = Rng::new(12);
     let edges = &work.graph.edges;
@@ -286,7 +287,7 @@ fn has_edges(snapshot: &Snapshot, work: &Work<'_>, names: &[Name]) -> Result<f64
     Ok(asked.len() as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// The bytes of vertices without edges, resident and accounted, in a process of its own.
+/// Returns the bytes of vertices without edges, resident and accounted, from a child process.
 fn bytes(naming: Naming, vertices: u64) -> Result<Vec<(String, f64)>> {
     let naming = NAMINGS.iter().find(|(_, found)| *found == naming).map_or("", |(label, _)| label);
     let vertices = vertices.to_string();
@@ -294,7 +295,7 @@ fn bytes(naming: Naming, vertices: u64) -> Result<Vec<(String, f64)>> {
     figures_of_child(&arguments.map(AsRef::as_ref))
 }
 
-/// The child: prints the bytes as one JSON object.
+/// Runs the child: prints the bytes as one JSON object.
 pub(crate) fn run_child(options: &VertexMemoryOptions) -> Result<()> {
     use_the_engine()?;
     let before = resident()?;
@@ -306,7 +307,7 @@ pub(crate) fn run_child(options: &VertexMemoryOptions) -> Result<()> {
         }
         tx.commit()?;
     }
-    // The allocator hands freed pages back after a while, when it is used.
+    // The allocator returns freed pages after a while, when it is used.
     for _ in 0..5 {
         std::thread::sleep(std::time::Duration::from_millis(100));
         store.settle()?;

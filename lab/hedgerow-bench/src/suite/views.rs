@@ -1,4 +1,4 @@
-//! What a view costs: from scratch, and made of the one before after 1,000 single-edge commits.
+//! The cost of a view: from scratch, and made from the previous view after 1,000 single-edge commits.
 
 use std::time::Instant;
 
@@ -9,15 +9,15 @@ use super::work::Work;
 use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 
-/// Commits between two views.
+/// The number of commits between two views.
 const COMMITS: usize = 1000;
-/// Where commits are confined, to this share of the subgraphs.
+/// The inverse of the share of subgraphs for confined commits.
 const CONFINED: u64 = 100;
-/// Vertices of a subgraph.
+/// The number of vertices of a subgraph.
 const SUBGRAPH: u64 = 64;
 
-/// Seconds of a full build and of refreshes in turns; `settled` before each, or with deltas everywhere. The
-/// edges inserted are removed again.
+/// Measures the seconds of a full build and of refreshes, in turns. With `settled`, the store settles before
+/// each; otherwise deltas are everywhere. Removes the inserted edges again.
 pub(super) fn measure(work: &Work<'_>, store: &Graph, settled: bool, recorder: &mut Recorder) -> Result<()> {
     let suffix = if settled { "" } else { "_unsettled" };
     if !work.options.wants("view") {
@@ -27,7 +27,8 @@ pub(super) fn measure(work: &Work<'_>, store: &Graph, settled: bool, recorder: &
     let (mut all, mut few) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
     for round in 0..=work.options.repeat() {
         for (confined, times) in [(false, &mut all), (true, &mut few)] {
-            // In turns, each right after as many commits, which leave the caches cold.
+            // The refresh and the build take turns, each right after as many commits, which leave the caches
+            // cold.
             for refresh in [true, false] {
                 if settled {
                     store.settle()?;
@@ -61,8 +62,8 @@ pub(super) fn measure(work: &Work<'_>, store: &Graph, settled: bool, recorder: &
     Ok(())
 }
 
-/// Inserts random new edges, each in a transaction of its own; into vertices of a share of the subgraphs if
-/// `confined`.
+/// Inserts random new edges, each in its own transaction. With `confined`, inserts only between vertices of a
+/// share of the subgraphs.
 fn insert(store: &Graph, vertices: u64, confined: bool, rng: &mut Rng) -> Result<Vec<(u64, u64)>> {
     let subgraphs = vertices.div_ceil(SUBGRAPH);
     let (some, step) = if confined { (subgraphs.div_ceil(CONFINED), CONFINED) } else { (subgraphs, 1) };

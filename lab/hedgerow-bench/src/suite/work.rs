@@ -1,4 +1,4 @@
-//! What a suite works on: the options that all share, and the graph.
+//! The input of a suite: the options that all suites share, and the graph.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,17 +11,17 @@ use hedgerow_workload::{GraphSpec, LoadedGraph};
 
 use hedgerow_report::failure::Result;
 
-/// Options of every suite.
+/// The options of every suite.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SuiteOptions {
     /// The graph: kron:S[:EF], uniform:S[:EF], file:PATH[:FORMAT], data:NAME
     #[arg(long, default_value = "kron:18", value_name = "G")]
     pub(crate) graph: GraphSpec,
-    /// The engines to measure. With a container of the lab among them the suites insert, update, ops,
-    /// analytics and mixed measure all side by side, by the same loops; the others measure the store alone
+    /// The engines to measure. With a container of the lab among them, the suites insert, update, ops,
+    /// analytics and mixed measure all engines, with the same loops; the other suites measure only the store
     #[arg(long, value_enum, value_delimiter = ',', default_value = "hedgerow,csr")]
     pub(crate) engines: Vec<Engine>,
-    /// Threads of the kernels, and the most writers [default: all cores]
+    /// Threads of the kernels, and the maximum number of writers [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// Measurements of each figure
@@ -30,7 +30,7 @@ pub(crate) struct SuiteOptions {
     /// Give each edge a weight of 1 to 255, by its ends
     #[arg(long)]
     pub(crate) weighted: bool,
-    /// Only metrics whose names begin with one of these, where the suite can leave others out
+    /// Only metrics whose names begin with one of these, if the suite can leave out other metrics
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     /// Write one JSON object per figure to this file, or to the standard output
@@ -39,7 +39,7 @@ pub(crate) struct SuiteOptions {
     /// Write an HTML page with plots to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Where suites that need files put them; removed at the end
+    /// The folder of the files that suites need, which are removed at the end
     #[arg(long, default_value = "target/bench", value_name = "DIR")]
     pub(crate) dir: PathBuf,
 }
@@ -49,7 +49,7 @@ impl SuiteOptions {
         self.engines.contains(&engine)
     }
 
-    /// Whether a container of the lab is measured.
+    /// True if a container of the lab is among the engines.
     pub(crate) fn has_container(&self) -> bool {
         self.engines.iter().any(|engine| engine.is_container())
     }
@@ -68,26 +68,27 @@ impl SuiteOptions {
     }
 }
 
-/// A graph whose edges are in the order of ingestion: by time, or else in a seeded random order.
+/// A graph with its edges in the order of ingestion: by time, or else in a seeded random order.
 pub(crate) struct Work<'a> {
     pub(crate) options: &'a SuiteOptions,
     pub(crate) graph: LoadedGraph,
-    /// Directed edges per given edge: two of an undirected one.
+    /// The number of directed edges per edge of the graph: two for an undirected edge.
     pub(crate) per_edge: f64,
 }
 
-/// Reads of one kind that are timed together, at most.
+/// The maximum number of reads of one kind that are timed together.
 const READS: usize = 1 << 20;
-/// What is done for a while is done so long for each edge, at most.
+/// The maximum time per edge of the work that repeats for a while.
 const WHILE_OF_EDGE: Duration = Duration::from_micros(10);
 
 impl Work<'_> {
-    /// How many reads of one kind are timed together: of a graph with few edges some for each.
+    /// Returns the number of reads of one kind that are timed together: a few for each edge of a graph with
+    /// few edges.
     pub(crate) fn reads(&self) -> usize {
         READS.min(self.graph.edges.len() * 8)
     }
 
-    /// How long something is done over and over: so long, or of a graph with few edges less.
+    /// Returns the time for work that repeats for a while: `most`, or less for a graph with few edges.
     pub(crate) fn while_of(&self, most: Duration) -> Duration {
         most.min(WHILE_OF_EDGE * self.graph.edges.len().min(1 << 20) as u32)
     }
@@ -96,7 +97,7 @@ impl Work<'_> {
         Ok(self.graph.csr()?)
     }
 
-    /// The edges in order, each once: of a file that repeats them, where they come first.
+    /// Returns the edges in order, each once. For a file that repeats edges, the first occurrences count.
     pub(crate) fn distinct_edges(&self) -> Cow<'_, [(u32, u32)]> {
         let edges = &self.graph.edges;
         if self.graph.keys.is_none() {

@@ -1,4 +1,4 @@
-//! The program as users run it: the form of what the suites write.
+//! Tests of the program as users run it: the form of the suites' output.
 #![allow(clippy::disallowed_methods, reason = "tests read what the program wrote")]
 
 mod suites;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{bench, text};
 
-/// The lines of a run with `--json -`, each an object.
+/// Returns the lines of a run with `--json -`, each an object.
 fn figures(dir: &Path, arguments: &[&str]) -> Vec<Value> {
     let fixed = ["--json", "-", "--repeat", "2", "--threads", "2", "--dir", "files"];
     let output = bench(dir, &[arguments, &fixed].concat());
@@ -19,7 +19,7 @@ fn find<'a>(figures: &'a [Value], engine: &str, metric: &str) -> &'a Value {
     figures.iter().find(is_it).unwrap_or_else(|| panic!("no {metric} of {engine}"))
 }
 
-/// The form of one line: every field, and a median between the least and the greatest value.
+/// Checks the form of one line: every field, and a median between the minimum and the maximum.
 fn check_form(figure: &Value, suite: &str, graph: &str) {
     let fields: Vec<&str> = figure.as_object().unwrap().keys().map(String::as_str).collect();
     let mut expected = [
@@ -369,7 +369,7 @@ fn linkbench_measures_both_mixes_durable_and_not() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let lines = text(&output.stdout);
     if lines.is_empty() {
-        // Without the files of the workload, which it says.
+        // The files of the workload are absent, and the program says so.
         assert!(text(&output.stderr).contains("skipped: LinkBench"), "{}", text(&output.stderr));
         return;
     }
@@ -380,7 +380,7 @@ fn linkbench_measures_both_mixes_durable_and_not() {
             assert_eq!(find(&figures, "hedgerow", &format!("{mix}.{metric}"))["unit"], unit);
         }
     }
-    // It keeps no log.
+    // LiveGraph keeps no log, so that it has no durable figures.
     let of_livegraph: Vec<&Value> = figures.iter().filter(|f| f["engine"] == "livegraph").collect();
     assert_eq!(of_livegraph.len(), 2 * 4 * 2, "two mixes, four metrics, one and two clients");
     assert!(of_livegraph.iter().all(|f| !f["metric"].as_str().is_some_and(|m| m.contains("durable"))));

@@ -14,8 +14,8 @@ use crate::change::{self, Change, Draft, Effect};
 use crate::clock::Active;
 use crate::{GraphForm, LabError};
 
-/// The same lists for one user at a time, without locks: the cost of the structure alone, or with its
-/// versions.
+/// The same lists without locks, for one user at a time. They give the cost of the structure, alone or with
+/// its versions.
 #[derive(Debug)]
 pub struct AdjlstAlone<L> {
     table: Mutex<Arc<Alone<L>>>,
@@ -24,16 +24,16 @@ pub struct AdjlstAlone<L> {
 
 /// Lists without versions.
 pub type PlainAdjlst = AdjlstAlone<PlainList>;
-/// Lists with versions that are kept and looked at.
+/// Lists with versions that are kept and checked.
 pub type VersionedAdjlst = AdjlstAlone<VersionedList>;
 
 impl<L: List> AdjlstAlone<L> {
-    /// An empty graph.
+    /// Returns an empty graph.
     pub fn new(form: GraphForm) -> Self {
         AdjlstAlone { table: Mutex::default(), form }
     }
 
-    /// What `f` makes of the table, once no snapshot is left.
+    /// Waits until no snapshot holds the table, and then calls `f` with the table. Returns the result of `f`.
     fn change<T>(&self, f: impl FnOnce(&mut Alone<L>) -> T) -> T {
         let mut table = self.table.lock();
         loop {
@@ -45,7 +45,7 @@ impl<L: List> AdjlstAlone<L> {
     }
 }
 
-/// A transaction, to which the whole table belongs.
+/// A transaction that owns the whole table.
 struct Whole<'a, L> {
     records: &'a mut Vec<Record<L>>,
     at: u64,
@@ -53,7 +53,7 @@ struct Whole<'a, L> {
 }
 
 impl<L: List> Whole<'_, L> {
-    /// A record, which is made if need be; none where there is none and nothing is inserted.
+    /// Returns the record of `v`. Makes a missing record if `inserts`, else returns none.
     fn record(&mut self, v: VertexId, inserts: bool) -> Option<&mut Record<L>> {
         if inserts && v.index() >= self.records.len() {
             self.records.resize_with(v.index() + 1, Record::default);
@@ -77,7 +77,7 @@ impl<L: List> Draft for Whole<'_, L> {
             return Effect::default();
         };
         let effect = list.apply(changes, weighted, at);
-        // Of readers there are none while this transaction runs.
+        // No reader exists while this transaction runs.
         list.prune(&Active::default());
         effect
     }

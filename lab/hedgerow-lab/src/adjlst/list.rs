@@ -6,43 +6,43 @@ use crate::change::{Change, Effect};
 use crate::clock::Active;
 use crate::run::{RUN, Run};
 
-/// The neighbours of one vertex in one direction, ascending, and in the outgoing one whether the vertex
+/// The neighbours of one vertex in one direction, ascending. The outgoing list also stores whether the vertex
 /// exists.
 ///
-/// `at` is the timestamp of the transaction that writes, or of the snapshot that reads. A plain list knows
-/// none, and ignores it.
+/// `at` is the timestamp of the transaction that writes, or of the snapshot that reads. A plain list has no
+/// timestamps and ignores `at`.
 pub trait List: Default + Send + Sync + 'static {
     /// Whether each neighbour has a timestamp of its own.
     const VERSIONED: bool;
 
-    /// Makes the vertex exist, or not. Returns whether that changed anything.
+    /// Inserts the vertex if `present`, else removes it. Returns true if that changed anything.
     fn set_present(&mut self, present: bool, at: u64) -> bool;
-    /// Whether the vertex exists.
+    /// True if the vertex exists at `at`.
     fn is_present(&self, at: u64) -> bool;
-    /// Makes changes, which ascend by target.
+    /// Applies the changes, which ascend by target.
     fn apply(&mut self, changes: &[Change], weighted: bool, at: u64) -> Effect;
-    /// Gives up versions that none of the readers sees.
+    /// Removes the versions that no reader sees.
     fn prune(&mut self, active: &Active);
-    /// As [`prune`](Self::prune), however little there is to give up.
+    /// Prunes like [`prune`](Self::prune), even if there are only few versions to remove.
     fn reclaim(&mut self, active: &Active);
-    /// The number of neighbours. O(1) where the last change is visible, else O(degree).
+    /// Returns the number of neighbours. O(1) if the last change is visible, else O(degree).
     fn degree(&self, at: u64) -> usize;
-    /// The weight of one neighbour, if there is one; 1 without weights. O(log degree).
+    /// Returns the weight of one neighbour, if there is one; 1 without weights. O(log degree).
     fn find(&self, target: VertexId, at: u64) -> Option<f64>;
-    /// Copies neighbours from `from` on, those among the next `most` entries, at most [`RUN`]. Returns from
-    /// where on to continue, if there are more.
+    /// Copies the visible neighbours among the next `most` entries from the id `from` on, at most [`RUN`].
+    /// Returns the id from which to continue, if there are more entries.
     fn copy(&self, from: u32, at: u64, most: usize, run: &mut Run) -> Option<u32>;
-    /// The whole list and its weights, where no version needs to be looked at.
+    /// Returns the whole list and its weights, if no version needs a check.
     fn as_slices(&self) -> Option<(&[VertexId], &[f64])>;
-    /// The bytes on the heap.
+    /// Returns the number of bytes on the heap.
     fn bytes(&self) -> usize;
 }
 
-/// A sorted array, and nothing else: what the structure costs by itself.
+/// A sorted array, and nothing else: the cost of the structure alone.
 #[derive(Debug, Default)]
 pub struct PlainList {
     targets: Vec<VertexId>,
-    /// As many as there are targets, or none where all weigh 1.
+    /// The weights, one for each target; empty if all weights are 1.
     weights: Vec<f64>,
     present: bool,
 }
@@ -60,7 +60,7 @@ impl List for PlainList {
 
     fn apply(&mut self, changes: &[Change], weighted: bool, _at: u64) -> Effect {
         let mut effect = Effect::default();
-        // Removals first, so that new neighbours get their positions in what is left.
+        // Removes neighbours first, so that new neighbours get their positions in the remaining list.
         for change in changes.iter().filter(|change| change.weight.is_none()) {
             if let Ok(i) = self.targets.binary_search(&change.target) {
                 self.targets.remove(i);
@@ -128,7 +128,7 @@ impl List for PlainList {
     }
 }
 
-/// New neighbours, ascending, and where each belongs in the list as it was.
+/// New neighbours, ascending, and the position of each in the old list.
 #[derive(Debug, Default)]
 pub(super) struct Fresh {
     positions: smallvec::SmallVec<[usize; 2]>,
@@ -155,7 +155,7 @@ impl Fresh {
     pub(super) fn insert<T: Copy + Default>(&self, list: &mut Vec<T>, value: impl Fn(usize) -> T) {
         let (before, count) = (list.len(), self.positions.len());
         if list.capacity() < before + count {
-            // By a half, not to twice the size: a list is mostly full.
+            // Grows by a half, not to twice the size, so that a list has little unused room.
             list.reserve_exact(count.max(before / 2).max(2));
         }
         list.resize(before + count, T::default());
@@ -168,7 +168,7 @@ impl Fresh {
     }
 }
 
-/// Gives back room to grow of a list that has become short.
+/// Releases the unused room of a list that became short.
 pub(super) fn shrink<T>(list: &mut Vec<T>) {
     if list.capacity() > 8 && list.len() < list.capacity() / 4 {
         list.shrink_to(list.len() + list.len() / 2);

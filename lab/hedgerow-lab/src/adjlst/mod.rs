@@ -1,12 +1,12 @@
 //! Sorted adjacency lists: the baseline of Su et al., "Revisiting the design of in-memory dynamic graph
 //! storage", section 5.1.
 //!
-//! A table of vertices, each with a sorted array of neighbours that has room to grow. Writers lock the
-//! vertices that they touch in ascending order, until the transaction is published (sorted two-phase locking,
-//! section 4.1.2); readers lock one vertex for each access. Each neighbour has the timestamp of its newest
-//! version; what a version replaced is kept in a list beside the array while a reader sees it. [`Adjlst`] is
-//! the whole container, [`AdjlstAlone`] the same lists for one user at a time. Parameters and deviations:
-//! `docs/design/lab/adjlst.md`.
+//! A table of vertices, each with a sorted array of neighbours that has room to grow. A writer locks the
+//! vertices that it touches in ascending order. It holds the locks until the transaction is published (sorted
+//! two-phase locking, section 4.1.2). A reader locks one vertex for each access. Each neighbour has the
+//! timestamp of its newest version. A second list next to the array keeps the replaced versions while a
+//! reader sees them. [`Adjlst`] is the whole container; [`AdjlstAlone`] has the same lists for one user at a
+//! time. Parameters and deviations: `docs/design/lab/adjlst.md`.
 
 use std::sync::Arc;
 
@@ -39,14 +39,14 @@ pub struct Adjlst {
 }
 
 impl Adjlst {
-    /// An empty graph.
+    /// Returns an empty graph.
     pub fn new(form: GraphForm) -> Adjlst {
         Adjlst { records: Arc::default(), clock: Arc::default(), form }
     }
 
-    /// Locks what the updates touch, ascending: their vertices, and the neighbours of those that they remove.
-    /// Neighbours are known only under the lock; where there are others, the locks are released and taken
-    /// again with those.
+    /// Locks the vertices that the updates touch, in ascending order: the named vertices, and the neighbours
+    /// of removed vertices. Neighbours are known only under the lock. If some of them are not locked, it
+    /// releases all locks and takes them again with the new ones.
     fn lock(&self, updates: &[Update]) -> Locked<'_> {
         let mut vertices: SmallVec<[VertexId; 2]> = change::named(updates).collect();
         let removed = |update: &Update| match *update {
@@ -116,7 +116,7 @@ impl Draft for Locked<'_> {
     }
 }
 
-/// The neighbours after the last transaction.
+/// Returns the neighbours after the last transaction.
 fn newest_targets<L: List>(record: &Record<L>, direction: Direction) -> Vec<VertexId> {
     let mut targets = Vec::new();
     let Some(list) = record.list(direction) else { return targets };
@@ -153,7 +153,8 @@ impl DynamicGraph for Adjlst {
     fn reclaim(&self) -> Result<(), LabError> {
         for record in self.records.all() {
             let mut record = record.write();
-            // Under the lock: what it keeps from now on is seen by those who are registered by now.
+            // Reads the readers under the lock: only readers that are registered by now see older versions of
+            // the record.
             let active = self.clock.active();
             record.lists_mut().for_each(|list| list.reclaim(&active));
         }

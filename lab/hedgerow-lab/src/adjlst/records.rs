@@ -9,14 +9,14 @@ use parking_lot::{RwLock, RwLockWriteGuard};
 use super::list::List;
 use crate::change::Change;
 
-/// The largest id: a table for more would have a directory of its chunks of more than 2 MB.
+/// The largest id. A table for larger ids would have a chunk directory of more than 2 MB.
 pub(super) const MOST: VertexId = VertexId((1 << 28) - 1);
 
 /// The lists of one vertex.
 #[derive(Debug, Default)]
 pub struct Record<L> {
     out: L,
-    /// Of a directed graph, once an edge leads here.
+    /// The incoming list of a directed graph; made with the first edge to this vertex.
     into: Option<Box<L>>,
 }
 
@@ -35,7 +35,8 @@ impl<L: List> Record<L> {
         }
     }
 
-    /// A list for changes, which is made if need be; none where there is none and nothing is inserted.
+    /// Returns the list for the changes. Makes a missing list if a change inserts a neighbour, else returns
+    /// none.
     pub(super) fn list_for(&mut self, direction: Direction, changes: &[Change]) -> Option<&mut L> {
         let inserts = changes.iter().any(|change| change.weight.is_some());
         match direction {
@@ -44,7 +45,7 @@ impl<L: List> Record<L> {
         }
     }
 
-    /// Both lists that there are.
+    /// Returns the outgoing list, and the incoming list if it exists.
     pub(super) fn lists_mut(&mut self) -> impl Iterator<Item = &mut L> {
         std::iter::once(&mut self.out).chain(self.into.as_deref_mut())
     }
@@ -54,20 +55,21 @@ impl<L: List> Record<L> {
     }
 }
 
-/// A vertex table as readers see it.
+/// The vertex table as readers see it.
 pub trait Records: Send + Sync + 'static {
     /// The form of the lists.
     type List: List;
 
-    /// More than every id of a vertex that exists, or did.
+    /// Returns a number above the id of every vertex that exists or existed.
     fn bound(&self) -> usize;
-    /// What `f` makes of a record, if there is one. A lock is held for as long as `f` runs.
+    /// Calls `f` with a record, if it exists. Returns the result of `f`. A lock is held while `f` runs, if
+    /// the table has locks.
     fn read<T>(&self, v: VertexId, f: impl FnOnce(&Record<Self::List>) -> T) -> Option<T>;
-    /// A list, for as long as the table is unchanged; none where a lock or versions stand before it.
+    /// Returns a list, valid while the table is unchanged; none if the list has a lock or versions.
     fn whole(&self, v: VertexId, direction: Direction) -> Option<(&[VertexId], &[f64])>;
 }
 
-/// A table with a lock for each vertex, which grows without moving.
+/// A table with a lock for each vertex. It grows without moving its records.
 pub struct Shared<L> {
     records: Growing<RwLock<Record<L>>, { MOST.0 as usize + 1 }>,
     bound: AtomicUsize,
@@ -80,19 +82,19 @@ impl<L: List> Default for Shared<L> {
 }
 
 impl<L: List> Shared<L> {
-    /// Locks a record for writing, which is made if need be.
+    /// Locks a record for writing. Makes a missing record.
     pub(super) fn lock(&self, v: VertexId) -> RwLockWriteGuard<'_, Record<L>> {
         self.records.get_or_create(v.index(), |_| {}).write()
     }
 
-    /// Raises the bound for a vertex that a transaction makes exist, before that is published.
+    /// Raises the bound for a vertex that a transaction inserts. Called before the transaction is published.
     pub(super) fn cover(&self, v: VertexId) {
         if v.index() >= self.bound.load(Ordering::Relaxed) {
             self.bound.fetch_max(v.index() + 1, Ordering::Relaxed);
         }
     }
 
-    /// All records.
+    /// Returns all records.
     pub(super) fn all(&self) -> impl Iterator<Item = &RwLock<Record<L>>> {
         self.records.chunks().flat_map(|(_, records)| records)
     }
@@ -124,7 +126,7 @@ impl<L: List> Records for Shared<L> {
 #[derive(Debug, Default)]
 pub struct Alone<L> {
     pub(super) records: Vec<Record<L>>,
-    /// The last transaction.
+    /// The timestamp of the last transaction.
     pub(super) at: u64,
     pub(super) vertices: i64,
     pub(super) edges: i64,

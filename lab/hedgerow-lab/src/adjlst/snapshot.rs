@@ -1,4 +1,4 @@
-//! Reading: each access locks one vertex, copies what the snapshot sees, and unlocks.
+//! Reads of a snapshot: each access locks one vertex, copies the visible neighbours, and unlocks.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -17,7 +17,7 @@ use crate::flat::FlatLists;
 use crate::run::{FIRST_RUN, RUN, Run, with_run};
 use crate::runs::{Runs, RunsBlock};
 
-/// An adjacency list at one timestamp.
+/// The adjacency lists at one timestamp.
 pub struct AdjlstSnapshot<R> {
     records: Arc<R>,
     form: GraphForm,
@@ -26,12 +26,13 @@ pub struct AdjlstSnapshot<R> {
     edges: u64,
     bound: usize,
     flat: FlatLists,
-    /// Keeps versions from being reclaimed, where others write meanwhile.
+    /// The registered reader, which keeps writers from reclaiming versions; none if there are no concurrent
+    /// writers.
     _reader: Option<Reader>,
 }
 
 impl<L: List> AdjlstSnapshot<Alone<L>> {
-    /// Of a table that does not change meanwhile.
+    /// Returns a snapshot of a table that does not change while the snapshot exists.
     pub(super) fn alone(records: Arc<Alone<L>>, form: GraphForm) -> Self {
         let seen = (records.at, records.vertices as usize, records.edges as u64);
         AdjlstSnapshot::new(records, form, seen, None)
@@ -39,7 +40,7 @@ impl<L: List> AdjlstSnapshot<Alone<L>> {
 }
 
 impl<R: Records> AdjlstSnapshot<R> {
-    /// Of a table to which others write.
+    /// Returns a snapshot of a table with concurrent writers.
     pub(super) fn registered(records: Arc<R>, form: GraphForm, reader: Reader) -> Self {
         let seen = (reader.timestamp().0, reader.vertices(), reader.edges());
         AdjlstSnapshot::new(records, form, seen, Some(reader))
@@ -51,8 +52,8 @@ impl<R: Records> AdjlstSnapshot<R> {
         (at, vertices, edges): (u64, usize, u64),
         reader: Option<Reader>,
     ) -> Self {
-        // Every vertex that the reader sees raised the bound before it was published, so before the reader
-        // was registered.
+        // Every vertex that the reader sees raised the bound before it was published. So it did so before the
+        // reader was registered.
         let bound = records.bound();
         AdjlstSnapshot {
             records,
@@ -68,9 +69,9 @@ impl<R: Records> AdjlstSnapshot<R> {
 }
 
 impl<R: Records> Runs for AdjlstSnapshot<R> {
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. No lock is held
-    /// meanwhile, so a list that is longer than a run is locked again for the next one: what the snapshot
-    /// sees of it cannot have changed.
+    /// Calls `f` with the neighbours of `v` in one or more runs, until `f` breaks. No lock is held while `f`
+    /// runs. So a list that is longer than a run is locked again for each run. The neighbours that the
+    /// snapshot sees cannot change between two runs.
     #[inline]
     fn runs<const WEIGHTS: bool>(
         &self,

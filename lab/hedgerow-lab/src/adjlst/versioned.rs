@@ -8,10 +8,10 @@ use crate::clock::Active;
 use crate::planted::{Planted, is_on};
 use crate::run::{RUN, Run};
 
-/// A timestamp and, in the lowest bit, whether the neighbour was removed then.
+/// A timestamp; the lowest bit says whether the neighbour was removed at that time.
 type Stamp = u64;
 
-/// The target under which versions of the vertex itself stand: no vertex has it.
+/// The target of the versions of the vertex itself; no vertex has this id.
 const ITSELF: VertexId = VertexId(u32::MAX);
 
 #[inline]
@@ -29,7 +29,7 @@ fn is_removed(stamp: Stamp) -> bool {
     stamp & 1 != 0
 }
 
-/// A version that another one replaced.
+/// A version that a newer version replaced.
 #[derive(Clone, Copy, Debug)]
 struct Older {
     target: VertexId,
@@ -37,26 +37,27 @@ struct Older {
     weight: f64,
 }
 
-/// A sorted array of neighbours, with the newest version of each in arrays beside it, and older versions in a
-/// list of their own.
+/// A sorted array of neighbours, parallel arrays with the newest version of each neighbour, and a separate
+/// list of older versions.
 #[derive(Debug, Default)]
 pub struct VersionedList {
     targets: Vec<VertexId>,
     stamps: Vec<Stamp>,
-    /// As many as there are targets, or none where all weigh 1.
+    /// The weights, one for each target; empty if all weights are 1.
     weights: Vec<f64>,
-    /// By target, then from new to old.
+    /// The older versions, sorted by target, then from new to old.
     #[allow(clippy::box_collection, reason = "most lists have none, and 8 bytes instead of 24")]
     older: Option<Box<Vec<Older>>>,
-    /// Since when the vertex exists, or not. 0 says that it never did.
+    /// The time since which the vertex exists or does not exist; 0 if it never existed.
     itself: Stamp,
-    /// The largest stamp of a neighbour that was there.
+    /// The largest stamp that a neighbour ever got.
     newest: Stamp,
-    /// How many neighbours are marked as removed, and which was marked last.
+    /// The number of neighbours that are marked as removed.
     removed: u32,
+    /// The neighbour that was marked last.
     marked: VertexId,
-    /// From how many older versions and marks on the list is pruned: some that readers hold are not looked at
-    /// again by each writer.
+    /// The number of older versions and marks from which on the list is pruned. It grows with the versions
+    /// that readers need, so that not every writer checks them again.
     pruned_from: u32,
 }
 
@@ -65,7 +66,7 @@ impl VersionedList {
         self.older.as_ref().map_or(&[], |older| older.as_slice())
     }
 
-    /// The older versions of one target, from new to old.
+    /// Returns the older versions of one target, from new to old.
     fn older_of(&self, target: VertexId) -> &[Older] {
         let older = self.older();
         let first = older.partition_point(|o| o.target < target);
@@ -73,7 +74,8 @@ impl VersionedList {
         &older[first..first + count]
     }
 
-    /// The version of `target` at `at`, if its newest is later. Rare: out of the loops.
+    /// Returns the version of `target` at `at`, if its newest version is later. This case is rare, so the
+    /// function stays out of the loops.
     #[cold]
     #[inline(never)]
     fn visible_older(&self, target: VertexId, at: u64) -> Option<f64> {
@@ -81,7 +83,8 @@ impl VersionedList {
         (!is_removed(version.stamp)).then_some(version.weight)
     }
 
-    /// Keeps a version that is replaced at `at`; one of the same transaction nobody has seen.
+    /// Keeps a version that is replaced at `at`. Drops a version of the same transaction, because no reader
+    /// has seen it.
     fn retire(&mut self, target: VertexId, stamp: Stamp, weight: f64, at: u64) {
         if begin(stamp) == at {
             return;
@@ -95,7 +98,8 @@ impl VersionedList {
         self.weights.get(i).copied().unwrap_or(1.0)
     }
 
-    /// Puts a neighbour that is in the array. Returns what changed.
+    /// Sets the weight of a neighbour in the array, and inserts it again if it is marked as removed. Returns
+    /// the effect.
     fn put(&mut self, i: usize, weight: f64, at: u64) -> Effect {
         let old = self.stamps[i];
         if !is_removed(old) && self.weight(i) == weight {
@@ -127,7 +131,7 @@ impl VersionedList {
         Effect { entries: -1, changed: true }
     }
 
-    /// Since when what replaced the first older version of `target` holds.
+    /// Returns the timestamp at which the newest version of `target` replaced its first older version.
     fn begin_of_newest(&self, target: VertexId) -> u64 {
         if target == ITSELF {
             return begin(self.itself);
@@ -153,12 +157,12 @@ impl VersionedList {
         }
     }
 
-    /// Takes marks out of the array that no older version needs as its place.
+    /// Removes the marked neighbours that have no older versions from the array.
     fn prune_marks(&mut self) {
         if self.removed == 0 || is_on(Planted::TombstonesKept) {
             return;
         }
-        // Mostly it is that of the transaction that prunes.
+        // Usually the only mark is from the transaction that prunes.
         if self.removed == 1
             && let Ok(i) = self.targets.binary_search(&self.marked)
             && is_removed(self.stamps[i])

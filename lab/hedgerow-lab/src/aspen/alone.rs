@@ -11,27 +11,27 @@ use super::snapshot::AspenSnapshot;
 use crate::change;
 use crate::{GraphForm, LabError};
 
-/// The same tree for one user at a time. With `COPIES` each transaction copies paths, as the whole container
-/// does; without it nodes are changed where they are, unless a snapshot holds them. This is the cost of the
-/// structure alone.
+/// The same tree for one user at a time. With `COPIES`, each transaction copies paths, as the whole container
+/// does. Without it, a transaction changes nodes in place, unless a snapshot holds them. This gives the cost
+/// of the structure alone.
 pub struct AspenAlone<const COPIES: bool> {
     root: Mutex<Arc<Root>>,
     form: GraphForm,
     shape: Shape,
 }
 
-/// Nodes that are changed where they are.
+/// A tree whose nodes change in place.
 pub type PlainAspen = AspenAlone<false>;
-/// Paths that each transaction copies.
+/// A tree in which each transaction copies paths.
 pub type CopyingAspen = AspenAlone<true>;
 
 impl<const COPIES: bool> AspenAlone<COPIES> {
-    /// An empty graph with the paper's parameters.
+    /// Returns an empty graph with the paper's parameters.
     pub fn new(form: GraphForm) -> Self {
         Self::with_options(form, AspenOptions::default())
     }
 
-    /// An empty graph.
+    /// Returns an empty graph.
     pub fn with_options(form: GraphForm, options: AspenOptions) -> Self {
         AspenAlone { root: Mutex::default(), form, shape: Shape::new(form, options) }
     }

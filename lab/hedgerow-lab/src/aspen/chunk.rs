@@ -1,4 +1,4 @@
-//! Chunks: the ids between two heads of a list, in an array that never changes and that versions share.
+//! Chunks: the ids between two heads of a list, in an immutable array that versions share.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -11,20 +11,20 @@ use super::shape::Coding;
 use crate::change::{Change, Effect};
 use crate::merged::Merged;
 
-/// How many ids are read out of a list at a time.
+/// The largest number of ids in one read of a list.
 const RUN: usize = 1024;
-/// How many at first: some kernels break off after few.
+/// The number of ids in the first read; it is small because some kernels stop after a few.
 const FIRST_RUN: usize = 64;
 
-/// Ids that ascend, and their weights.
+/// Ascending ids, and their weights.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chunk {
-    /// The ids as bytes, then 8 bytes for each weight in a weighted graph. None where there are no ids.
+    /// The ids as bytes, then 8 bytes for each weight in a weighted graph. None if there are no ids.
     bytes: Option<Arc<[u8]>>,
     pub(super) len: u32,
 }
 
-/// What a writer puts chunks together in.
+/// The buffers in which a writer builds chunks.
 #[derive(Debug, Default)]
 struct Scratch {
     before: Merged,
@@ -32,19 +32,19 @@ struct Scratch {
     bytes: Vec<u8>,
 }
 
-/// Ids that were read out of a list, and their weights.
+/// The ids of one read of a list, and their weights.
 #[derive(Debug)]
 pub(super) struct Run {
     targets: Box<[VertexId; RUN]>,
     weights: Box<[f64; RUN]>,
-    /// How many the next run may have.
+    /// The largest number of ids in the next run.
     most: usize,
 }
 
 thread_local! {
-    /// What a thread writes chunks with, between two uses.
+    /// The write buffers of a thread, between two uses.
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
-    /// What a thread reads lists with, between two uses.
+    /// The read buffer of a thread, between two uses.
     static RUN_OF_THREAD: Cell<Option<Run>> = const { Cell::new(None) };
 }
 
@@ -55,7 +55,7 @@ fn with_scratch<T>(f: impl FnOnce(&mut Scratch) -> T) -> T {
     made
 }
 
-/// Calls `f` with a buffer of this thread; a use within a use gets one of its own.
+/// Calls `f` with a buffer of this thread; a nested use gets a buffer of its own.
 #[inline]
 pub(super) fn with_run<T>(f: impl FnOnce(&mut Run) -> T) -> T {
     let mut run = RUN_OF_THREAD.take().unwrap_or_else(|| Run {
@@ -70,7 +70,7 @@ pub(super) fn with_run<T>(f: impl FnOnce(&mut Run) -> T) -> T {
 }
 
 impl Chunk {
-    /// Of ids that ascend, and as many weights in a weighted graph.
+    /// Returns the chunk of ascending ids; a weighted graph has one weight for each id.
     pub(super) fn of((targets, weights): (&[VertexId], &[f64]), coding: Coding) -> Chunk {
         with_scratch(|scratch| Chunk::written((targets, weights), coding, &mut scratch.bytes))
     }
@@ -89,7 +89,7 @@ impl Chunk {
         self.len == 0
     }
 
-    /// The bytes of ids, and those of weights.
+    /// Returns the bytes of the ids, and the bytes of the weights.
     #[inline]
     fn slices(&self, coding: Coding) -> (&[u8], &[u8]) {
         let bytes = self.bytes.as_deref().unwrap_or(&[]);
@@ -97,7 +97,7 @@ impl Chunk {
         bytes.split_at(bytes.len() - weights)
     }
 
-    /// The ids, and the weights.
+    /// Returns a reader of the ids, and the weights.
     #[inline]
     fn parts(&self, coding: Coding) -> (Reader<'_>, &[[u8; 8]]) {
         let (ids, weights) = self.slices(coding);
@@ -113,7 +113,7 @@ impl Chunk {
         list.weights.extend(weights.iter().map(|weight| f64::from_le_bytes(*weight)));
     }
 
-    /// The weight of one id, if it is there. O(len), without differences O(log len).
+    /// Returns the weight of one id, if it is there. O(len); O(log len) without differences.
     pub(super) fn find(&self, target: VertexId, coding: Coding) -> Option<f64> {
         let (mut ids, weights) = self.parts(coding);
         let weight = |at: usize| weights.get(at).map_or(1.0, |weight| f64::from_le_bytes(*weight));
@@ -133,8 +133,8 @@ impl Chunk {
         }
     }
 
-    /// Makes changes, which ascend. `split` says whether they add heads: then `cut` makes chunks of the whole
-    /// list, of which the first replaces this one.
+    /// Applies the changes, which ascend. `split` says whether they add heads. If so, `cut` cuts the whole
+    /// list into chunks, and the first of them replaces this chunk.
     pub(super) fn change(
         &mut self,
         changes: &[Change],
@@ -161,14 +161,14 @@ impl Chunk {
         })
     }
 
-    /// Makes one change: copies all codes but that of the id, and that of the next id, whose difference is
-    /// another one.
+    /// Applies one change. Copies all codes except the code of the id itself and the code of the next id,
+    /// because the difference of the next id changes.
     fn change_one(&mut self, change: Change, coding: Coding, out: &mut Vec<u8>) -> Effect {
         let (ids, weights) = self.slices(coding);
         let target = change.target.0;
         let place = Place::of(target, ids);
         let is_there = place.next == Some(target);
-        // The codes before the place stay; the weights in `replaced` do not.
+        // The codes before the place stay; the weights in `replaced` do not stay.
         out.clear();
         out.extend_from_slice(&ids[..place.code.start]);
         let replaced = 8 * place.rank..8 * (place.rank + usize::from(is_there));
@@ -210,7 +210,8 @@ impl Chunk {
         Effect { entries, changed: true }
     }
 
-    /// The ids less than `target` and those greater, and the weight of `target` itself, if it is there.
+    /// Splits the chunk. Returns the ids less than `target`, the weight of `target` if it is there, and the
+    /// greater ids.
     pub(super) fn split(self, target: VertexId, coding: Coding) -> (Chunk, Option<f64>, Chunk) {
         if self.is_empty() {
             return (Chunk::default(), None, Chunk::default());
@@ -235,7 +236,7 @@ impl Chunk {
         })
     }
 
-    /// Appends the ids of another chunk, which are greater.
+    /// Appends the ids of another chunk; all of them are greater.
     pub(super) fn append(&mut self, other: &Chunk, coding: Coding) {
         match (self.is_empty(), other.is_empty()) {
             (_, true) => {}
@@ -250,8 +251,8 @@ impl Chunk {
         }
     }
 
-    /// Calls `f` with the ids in runs, and the weights if they are `WANTED`, until it breaks. A head stands
-    /// before them, in the first run.
+    /// Calls `f` with the ids in runs, until `f` breaks; with the weights if they are `WANTED`. If there is a
+    /// head, it is the first id of the first run.
     #[inline]
     pub(super) fn runs<const WANTED: bool>(
         &self,
@@ -282,7 +283,7 @@ impl Chunk {
         ControlFlow::Continue(())
     }
 
-    /// Starts loading the ids.
+    /// Prefetches the start of the ids.
     #[inline]
     pub(super) fn prefetch(&self) {
         if let Some(bytes) = &self.bytes {
@@ -290,7 +291,7 @@ impl Chunk {
         }
     }
 
-    /// The bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         let counts = 16;
         self.bytes.as_ref().map_or(0, |bytes| counts + bytes.len().next_multiple_of(8))

@@ -1,23 +1,23 @@
-//! Ids of a chunk as bytes: the first one and the differences of the others in byte codes, or 4 bytes for
-//! each.
+//! The coding of a chunk's ids as bytes: byte codes of the first id and of the differences between ids, or 4
+//! bytes for each id.
 //!
-//! A byte code has seven bits of a number in each byte, the lowest first; the highest bit of a byte says that
-//! another one follows. Reading takes eight bytes at a time: where all codes in them have one byte it reads
-//! eight ids at once, where all have one or two bytes four, else one; it finds where codes end by counting
-//! bits instead of by branches.
+//! A byte code has seven bits of a number in each byte, the lowest bits first. The highest bit of a byte says
+//! that another byte follows. A reader takes eight bytes at a time. If all codes in them have one byte, it
+//! reads eight ids at once. If all codes have one or two bytes, it reads four ids; else it reads one id. It
+//! finds the ends of codes by counting bits instead of by branches.
 
 use std::ops::Range;
 
 use hedgerow_core::VertexId;
 
-/// The bits that are 0 in the last byte of a code.
+/// The highest bit of each byte; it is 0 in the last byte of a code.
 const LAST: u64 = 0x8080_8080_8080_8080;
-/// The most bytes of a code.
+/// The largest number of bytes in a code.
 const LONGEST: usize = 5;
-/// How many ids a search reads at a time.
+/// The number of ids that a search reads at a time.
 pub(super) const PIECE: usize = 32;
 
-/// A number as a byte code, and its bytes.
+/// Returns the byte code of a number, and its number of bytes.
 #[inline]
 fn code(n: u32) -> (u64, usize) {
     let n = u64::from(n);
@@ -28,7 +28,7 @@ fn code(n: u32) -> (u64, usize) {
     (spread | LAST & others, len)
 }
 
-/// The number of a byte code.
+/// Returns the number of a byte code.
 #[inline]
 fn number(code: u64) -> u32 {
     let n = code & 0x7f
@@ -39,7 +39,7 @@ fn number(code: u64) -> u32 {
     n as u32
 }
 
-/// Appends the bytes of ids that ascend.
+/// Appends the bytes of ascending ids.
 pub(super) fn write(ids: &[VertexId], difference: bool, bytes: &mut Vec<u8>) {
     let mut at = bytes.len();
     if !difference {
@@ -48,7 +48,8 @@ pub(super) fn write(ids: &[VertexId], difference: bool, bytes: &mut Vec<u8>) {
         places.iter_mut().zip(ids).for_each(|(place, id)| *place = id.0.to_le_bytes());
         return;
     }
-    // A code is written with the eight bytes that it may take at most and some more.
+    // Each write copies eight bytes, more than the longest code has, so the buffer needs more room at its
+    // end.
     bytes.resize(at + LONGEST * ids.len() + 8, 0);
     let mut before = 0;
     for id in ids {
@@ -66,7 +67,7 @@ pub(super) fn push(difference: u32, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&code.to_le_bytes()[..len]);
 }
 
-/// The number of the first byte code, and what is behind it.
+/// Returns the number of the first byte code, and the bytes after it.
 #[inline]
 pub(super) fn split_first(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let len = bytes.iter().position(|byte| byte & 0x80 == 0)? + 1;
@@ -75,20 +76,21 @@ pub(super) fn split_first(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((number, rest))
 }
 
-/// Where an id belongs among ids in byte codes.
+/// The place of an id among ids in byte codes.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// How many ids are less.
+    /// The number of smaller ids.
     pub(super) rank: usize,
-    /// The greatest of them, or 0.
+    /// The greatest smaller id, or 0.
     pub(super) before: u32,
-    /// The first id that is not less, and the bytes of its code.
+    /// The first id that is not smaller.
     pub(super) next: Option<u32>,
+    /// The bytes of the code of `next`.
     pub(super) code: Range<usize>,
 }
 
 impl Place {
-    /// Of `target`: reads as long as whole pieces are less, and then id by id.
+    /// Returns the place of `target`. Reads whole pieces while all their ids are smaller, and then id by id.
     pub(super) fn of(target: u32, bytes: &[u8]) -> Place {
         let (mut reader, mut piece, mut rank) = (Reader::new(bytes, true), [VertexId(0); PIECE], 0);
         loop {
@@ -111,12 +113,12 @@ impl Place {
     }
 }
 
-/// Reads ids from bytes.
+/// A reader of ids from bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
-    /// What is left.
+    /// The bytes that are not read yet.
     bytes: &'a [u8],
-    /// The id before.
+    /// The last id that was read, or 0.
     id: u32,
     difference: bool,
 }
@@ -126,12 +128,12 @@ impl<'a> Reader<'a> {
         Reader { bytes, id: 0, difference }
     }
 
-    /// Whether all ids are read.
+    /// True if all ids are read.
     pub(super) fn is_done(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Fills `ids` as far as there are some left. Returns how many.
+    /// Fills `ids` from the remaining ids. Returns the number of ids that it read.
     #[inline]
     pub(super) fn read(&mut self, ids: &mut [VertexId]) -> usize {
         if self.difference {
@@ -146,7 +148,7 @@ impl<'a> Reader<'a> {
         read
     }
 
-    /// While there are eight bytes, and room for eight ids.
+    /// Reads ids while there are eight bytes, and room for eight ids.
     #[inline]
     fn read_words(&mut self, ids: &mut [VertexId]) -> usize {
         let (mut bytes, mut id, mut read) = (self.bytes, self.id, 0);
@@ -186,7 +188,7 @@ impl<'a> Reader<'a> {
         read
     }
 
-    /// Byte by byte.
+    /// Reads ids byte by byte.
     #[inline]
     fn read_bytes(&mut self, ids: &mut [VertexId]) -> usize {
         let mut read = 0;

@@ -1,10 +1,10 @@
-//! C-trees (Aspen, section 3): the list of a vertex as a tree of heads, each with the chunk of the ids from
-//! it to the next head.
+//! C-trees (Aspen, section 3): the list of a vertex as a tree of heads. Each head has a chunk with the ids
+//! between it and the next head.
 //!
-//! Heads are chosen by a hash, so an id is a head in every list or in none: two lists that are united have
-//! their cuts at the same ids wherever they have the same ids. What stands before the first head is the
-//! prefix. The ids that are greater than a head and in its subtree are a C-tree again: its chunk is their
-//! prefix, its right child their tree. All operations recur over that view.
+//! A hash chooses the heads, so an id is a head in every list or in none. So two lists in a union have cuts
+//! at the same ids wherever they have the same ids. The ids before the first head are the prefix. The ids in
+//! the subtree of a head that are greater than the head are a C-tree again. The head's chunk is the prefix of
+//! this C-tree, and the head's right child is its tree. All operations recurse over that view.
 
 use std::cmp::Ordering;
 use std::mem;
@@ -24,7 +24,7 @@ use crate::planted::{Planted, is_on};
 #[cfg(test)]
 mod tests;
 
-/// What a head has: the ids up to the next head, and the weight of the edge to the head itself.
+/// The value of a head: the ids up to the next head, and the weight of the edge to the head itself.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     pub(super) tail: Chunk,
@@ -32,7 +32,7 @@ pub(super) struct Head {
 }
 
 impl Value for Head {
-    /// Ids, heads among them.
+    /// The number of ids, heads included.
     type Total = u32;
 
     #[inline]
@@ -41,7 +41,7 @@ impl Value for Head {
     }
 }
 
-/// A list of ids and weights. A copy shares everything.
+/// A list of ids and weights. A copy shares all nodes and chunks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CTree {
     prefix: Chunk,
@@ -49,7 +49,7 @@ pub(super) struct CTree {
 }
 
 impl CTree {
-    /// Of ids that ascend, and as many weights in a weighted graph.
+    /// Returns the C-tree of ascending ids; a weighted graph has one weight for each id.
     pub(super) fn of(list: &Merged, shape: &Shape) -> CTree {
         let (targets, weights) = list.whole();
         let part = |from: usize, to: usize| (&targets[from..to], weights.get(from..to).unwrap_or(&[]));
@@ -84,7 +84,7 @@ impl CTree {
         self.len() == 0
     }
 
-    /// The weight of one id, if it is there. O(log len + b).
+    /// Returns the weight of one id, if it is there. O(log len + b).
     pub(super) fn find(&self, target: VertexId, coding: Coding) -> Option<f64> {
         let (mut chunk, mut link) = (&self.prefix, &self.heads);
         while let Some(node) = link {
@@ -97,8 +97,7 @@ impl CTree {
         chunk.find(target, coding)
     }
 
-    /// Calls `f` with the list in runs, at least one, until it breaks; with the weights, if they are
-    /// `WANTED`.
+    /// Calls `f` with the list in one or more runs, until `f` breaks; with the weights if they are `WANTED`.
     #[inline]
     pub(super) fn runs<const WANTED: bool>(
         &self,
@@ -116,7 +115,7 @@ impl CTree {
         }
     }
 
-    /// The ids.
+    /// Returns the ids.
     pub(super) fn targets(&self, coding: Coding) -> Vec<VertexId> {
         let mut list = Merged::default();
         self.prefix.append_to(&mut list, coding);
@@ -127,8 +126,9 @@ impl CTree {
         list.targets
     }
 
-    /// Makes changes, which ascend. Many are built into C-trees first: one of what is taken away, and one of
-    /// what is added; of those it does not know whether they change anything, and says that they do.
+    /// Applies the changes, which ascend. Many changes first become two C-trees: one of the removed ids, and
+    /// one of the added ids. In that case it always reports a change, because it does not check whether the
+    /// list changed.
     pub(super) fn change(&mut self, changes: &[Change], shape: &Shape, is_parallel: bool) -> Effect {
         if changes.len() < shape.united {
             return change(&mut self.prefix, &mut self.heads, changes, shape);
@@ -152,7 +152,8 @@ impl CTree {
         Effect { entries: self.len() as i64 - before as i64, changed: true }
     }
 
-    /// The ids less than `key` and those greater, and the weight of `key` itself, if it is there.
+    /// Splits the list. Returns the ids less than `key`, the weight of `key` if it is there, and the greater
+    /// ids.
     fn split(self, key: u32, coding: Coding) -> (CTree, Option<f64>, CTree) {
         let CTree { prefix, heads } = self;
         let Some(mut top) = heads else {
@@ -179,7 +180,7 @@ impl CTree {
         }
     }
 
-    /// Starts loading what a read begins with.
+    /// Prefetches the data that a read needs first.
     #[inline]
     pub(super) fn prefetch(&self) {
         self.prefix.prefetch();
@@ -188,7 +189,7 @@ impl CTree {
         }
     }
 
-    /// The bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.prefix.bytes() + tree::bytes(&self.heads, &|head| head.tail.bytes())
     }
@@ -213,8 +214,8 @@ fn runs<const WANTED: bool>(
     runs::<WANTED>(&node.right, coding, run, f)
 }
 
-/// Makes changes in a C-tree: each id belongs to the chunk before the place where the tree would have it as a
-/// head.
+/// Applies the changes to a C-tree. Each id belongs to the chunk before the position that the id would have
+/// as a head.
 fn change(prefix: &mut Chunk, heads: &mut Link<Head>, changes: &[Change], shape: &Shape) -> Effect {
     if changes.is_empty() {
         return Effect::default();
@@ -258,7 +259,7 @@ fn change(prefix: &mut Chunk, heads: &mut Link<Head>, changes: &[Change], shape:
     effect
 }
 
-/// Appends ids that are greater than all in a C-tree, none of them a head.
+/// Appends ids to a C-tree. They are greater than all its ids, and none of them is a head.
 fn append(prefix: &mut Chunk, heads: &mut Link<Head>, tail: &Chunk, coding: Coding) {
     match heads {
         _ if tail.is_empty() => {}
@@ -271,7 +272,7 @@ fn append(prefix: &mut Chunk, heads: &mut Link<Head>, tail: &Chunk, coding: Codi
     }
 }
 
-/// The ids of both lists; where both have one, with the weight that it has in `new`.
+/// Returns the ids of both lists. An id that is in both has the weight from `new`.
 fn union(old: CTree, new: CTree, shape: &Shape, is_parallel: bool) -> CTree {
     if old.is_empty() {
         return new;
@@ -296,7 +297,7 @@ fn union(old: CTree, new: CTree, shape: &Shape, is_parallel: bool) -> CTree {
     CTree { prefix: left.prefix, heads: Some(tree::join(left.heads, top, right.heads)) }
 }
 
-/// The ids of `old` that are not in `gone`.
+/// Returns the ids of `old` that are not in `gone`.
 fn difference(old: CTree, gone: CTree, shape: &Shape, is_parallel: bool) -> CTree {
     if old.is_empty() || gone.is_empty() {
         return old;
@@ -316,7 +317,7 @@ fn difference(old: CTree, gone: CTree, shape: &Shape, is_parallel: bool) -> CTre
     CTree { prefix: left.prefix, heads: tree::join_two(left.heads, right.heads) }
 }
 
-/// The list with the ids of a chunk added or taken away.
+/// Returns the list after the ids of a chunk are added or removed.
 fn changed(mut list: CTree, chunk: &Chunk, add: bool, shape: &Shape) -> CTree {
     let mut ids = Merged::default();
     chunk.append_to(&mut ids, shape.coding);

@@ -1,10 +1,9 @@
-//! Flat snapshots (Aspen, section 5.1): the roots of lists in an array by id, so that a read does not descend
+//! Flat snapshots (Aspen, section 5.1): arrays with the roots of lists by id, so that a read does not descend
 //! the tree of vertices.
 //!
-//! The array is made in parts of [`PART`] ids, each by the thread that reads there when reads through the
-//! tree have cost about as much as making the part does, and another one comes. So a snapshot is opened in
-//! O(1), a few reads or a single scan pay for the tree alone, and the threads of a kernel make the parts
-//! between them.
+//! The array is made in parts of [`PART`] ids. Reads of a part first go through the tree. After they have
+//! cost about as much as making the part, the next read makes it. So opening a snapshot takes O(1), and a few
+//! reads or a single scan use only the tree. The threads of a kernel share the work of making the parts.
 
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -17,17 +16,17 @@ use super::tree::{self, Link};
 use super::vertices::Vertex;
 use crate::planted::{Planted, is_on};
 
-/// How many ids are in a part: 64 subgraphs.
+/// The number of ids in a part: 64 subgraphs.
 pub(super) const PART: usize = 1 << 12;
-/// What reads of a part cost through the tree before it is made, a single vertex counting 1. As much as a
-/// scan.
+/// The cost of reads through the tree after which the next read of a part makes it. The read of a single
+/// vertex costs 1. The limit equals the cost of one scan.
 const ENOUGH: u32 = PART as u32 / 16;
-/// What the vertices of one subgraph count that are read one after another.
+/// The cost of reading the vertices of one subgraph one after another.
 const SUBGRAPH: u32 = 4;
-/// What reads cost until the snapshot counts them by part.
+/// The cost of reads after which the snapshot counts them by part.
 const FEW: u32 = 64;
 
-/// The lists of a part in one direction, and which of its vertices exist.
+/// The lists of a part in one direction, and the set of its vertices that exist.
 #[derive(Debug)]
 pub(super) struct Lists {
     lists: Box<[CTree]>,
@@ -75,21 +74,21 @@ struct Part {
 /// The parts of a snapshot, by direction.
 #[derive(Debug, Default)]
 pub(super) struct Flat {
-    /// What the first reads cost, in all parts.
+    /// The cost of the first reads, in all parts.
     asked: AtomicU32,
     parts: [OnceLock<Box<[Part]>>; 2],
 }
 
 impl Flat {
-    /// The part of `v`, if it is made.
+    /// Returns the part of `v`, if it is made.
     #[inline]
     pub(super) fn made(&self, v: VertexId, direction: Direction) -> Option<&Lists> {
         self.parts[direction as usize].get()?.get(v.index() / PART)?.lists.get()
     }
 
-    /// As [`made`](Self::made), before a read of `v`, or of its whole subgraph: makes the part if there have
-    /// been enough. No other thread is needed for that, so a thread that waits for this one cannot be the one
-    /// that it waits for.
+    /// Returns the part of `v` like [`made`](Self::made), before a read of `v` or of its whole subgraph.
+    /// Makes the part if there were enough reads. The thread that makes a part needs no other thread, so
+    /// threads that wait for the part cannot deadlock with it.
     #[inline]
     pub(super) fn read(
         &self,
@@ -103,7 +102,7 @@ impl Flat {
         }
         let cost = if is_subgraph { SUBGRAPH } else { 1 };
         let parts = &self.parts[direction as usize];
-        // A snapshot for a few reads does not make room for the counters of all parts.
+        // A snapshot for a few reads does not allocate the counters of all parts.
         if parts.get().is_none() && self.asked.fetch_add(cost, Ordering::Relaxed) < FEW {
             return None;
         }

@@ -2,11 +2,11 @@
 //! trees" (PLDI 2019).
 //!
 //! A graph is a purely functional tree of vertices whose values are C-trees (sections 3 and 5): trees of
-//! heads with chunks of ids that are encoded by difference. A writer makes a new version by copying the paths
-//! to what it changes, and publishes its root (section 6). One writer runs at a time; readers take the
-//! published root and then neither lock nor look at timestamps. A version is given up when the last reference
-//! to its root is. [`Aspen`] is the whole container, [`AspenAlone`] the same for one user at a time.
-//! Parameters and deviations: `docs/design/lab/aspen.md`.
+//! heads, with chunks of ids in difference coding. A writer makes a new version: it copies the paths to the
+//! nodes that it changes, and publishes the new root (section 6). One writer runs at a time. Readers take the
+//! published root; after that they neither lock nor check timestamps. A version is freed with the last
+//! reference to its root. [`Aspen`] is the whole container; [`AspenAlone`] is the same for one user at a
+//! time. Parameters and deviations: `docs/design/lab/aspen.md`.
 
 use std::mem;
 use std::sync::Arc;
@@ -38,21 +38,21 @@ pub use snapshot::{AspenBlock, AspenSnapshot};
 
 /// A purely functional tree of C-trees, with one writer at a time.
 pub struct Aspen {
-    /// Held by the writer.
+    /// The writer's lock.
     writer: Mutex<()>,
-    /// The newest version, behind a lock that is held while a pointer is copied.
+    /// The newest version. Its lock is held only while a pointer is copied.
     published: Mutex<Arc<Root>>,
     form: GraphForm,
     shape: Shape,
 }
 
 impl Aspen {
-    /// An empty graph with the paper's parameters.
+    /// Returns an empty graph with the paper's parameters.
     pub fn new(form: GraphForm) -> Aspen {
         Aspen::with_options(form, AspenOptions::default())
     }
 
-    /// An empty graph.
+    /// Returns an empty graph.
     pub fn with_options(form: GraphForm, options: AspenOptions) -> Aspen {
         Aspen {
             writer: Mutex::new(()),
@@ -78,7 +78,7 @@ impl DynamicGraph for Aspen {
         change::check(updates, VertexId::MAX)?;
         let stale = is_on(Planted::BaseOfAnotherWriter).then(|| {
             let base = self.published();
-            // Long enough for others to write.
+            // Gives other threads enough time to write.
             (0..20).for_each(|_| std::thread::yield_now());
             base
         });
@@ -86,14 +86,14 @@ impl DynamicGraph for Aspen {
         let base = stale.unwrap_or_else(|| self.published());
         let mut root = Root::clone(&base);
         let Some(written) = root.write(updates, self.form, self.shape) else {
-            // The writer's lock keeps others from changing what this transaction has read.
+            // The writer's lock keeps other writers from changing the data that this transaction has read.
             return Ok(Written { timestamp: Timestamp(base.at), vertices: 0, edges: 0 });
         };
-        // Readers do not wait for the allocator.
+        // Allocates outside the lock, so that readers do not wait for the allocator.
         let root = Arc::new(root);
         let before = mem::replace(&mut *self.published.lock(), root);
         drop(writer);
-        // The next writer need not wait until the old version is given up.
+        // Frees the old version after the lock, so that the next writer does not wait.
         drop((base, before));
         Ok(written)
     }
@@ -111,7 +111,7 @@ impl DynamicGraph for Aspen {
         })
     }
 
-    /// Does nothing: what no snapshot needs is given up with the last reference to it.
+    /// Does nothing: the last reference frees the versions that no snapshot needs.
     fn reclaim(&self) -> Result<(), LabError> {
         Ok(())
     }

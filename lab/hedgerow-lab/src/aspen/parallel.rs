@@ -1,22 +1,22 @@
 //! Threads for large batches.
 //!
-//! A writer holds the writer's lock while others work for it, so they must not take up anything else
-//! meanwhile that could wait for that lock: a pool of their own, which gets no other work. A writer that
-//! already runs as a task of a pool does all the work alone, since it would take up other tasks of that pool
-//! while it waits.
+//! A writer holds the writer's lock while other threads work for it. Meanwhile these threads must not start
+//! other work that could wait for that lock. So they belong to a pool of their own, which gets no other work.
+//! A writer that already runs as a task of a pool does all the work alone. Otherwise it would start other
+//! tasks of that pool while it waits.
 
 use std::sync::OnceLock;
 
 use rayon::ThreadPool;
 
-/// How many vertices a batch changes at least that is shared out.
+/// The number of changed vertices from which on several threads share a batch.
 pub(super) const LEAST_VERTICES: usize = 1024;
-/// How many ids of one list a batch changes at least that is shared out.
+/// The number of changed ids in one list from which on several threads share a batch.
 pub(super) const LEAST_IDS: usize = 4096;
 
 static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
 
-/// Calls `f`, which is told whether it may share out its work.
+/// Calls `f` with a flag that says whether `f` may share its work with other threads.
 pub(super) fn with_threads<T: Send>(is_large: bool, f: impl FnOnce(bool) -> T + Send) -> T {
     let is_free = is_large && rayon::current_thread_index().is_none();
     let make = || rayon::ThreadPoolBuilder::new().thread_name(|i| format!("aspen-{i}")).build().ok();
@@ -26,7 +26,7 @@ pub(super) fn with_threads<T: Send>(is_large: bool, f: impl FnOnce(bool) -> T + 
     }
 }
 
-/// Calls both functions, at a time if so wanted.
+/// Calls both functions, in parallel if `at_a_time`.
 pub(super) fn both<A: Send, B: Send>(
     at_a_time: bool,
     a: impl FnOnce() -> A + Send,

@@ -10,7 +10,7 @@ use super::vertices::{Outcome, Vertex, VertexChange, Writer};
 use crate::GraphForm;
 use crate::change::{self, Change, Entry};
 
-/// A graph after one transaction. A copy shares everything.
+/// A graph after one transaction. A copy shares all nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Root {
     pub(super) tree: Link<Vertex>,
@@ -23,7 +23,7 @@ pub(super) struct Root {
 }
 
 impl Root {
-    /// Makes a transaction. One that changes nothing draws no timestamp. `None` says so.
+    /// Makes a transaction. If it changes nothing, it draws no timestamp and returns `None`.
     pub(super) fn write(&mut self, updates: &[Update], form: GraphForm, shape: Shape) -> Option<Written> {
         let writer = Writer { form, shape, is_parallel: false };
         let (mut outcome, mut rest) = (Outcome::default(), updates);
@@ -67,7 +67,7 @@ impl Root {
         self.make(&changes, entries.len(), writer)
     }
 
-    /// Makes so many changes of lists, by several threads if they are many.
+    /// Makes the changes of lists. Several threads share the work if there are many changes.
     fn make(&mut self, changes: &[VertexChange<'_>], entries: usize, writer: &Writer) -> Outcome {
         let is_large = changes.len().max(entries) >= parallel::LEAST_VERTICES;
         parallel::with_threads(is_large, |is_parallel| {
@@ -75,7 +75,7 @@ impl Root {
         })
     }
 
-    /// Removes a vertex, and it from the lists of its neighbours.
+    /// Removes a vertex from the graph and from the lists of its neighbours.
     fn remove(&mut self, v: VertexId, writer: &Writer) -> Outcome {
         let (form, coding) = (writer.form, writer.shape.coding);
         let Some(vertex) = tree::find(&self.tree, v.0) else { return Outcome::default() };
@@ -101,7 +101,7 @@ impl Root {
         outcome
     }
 
-    /// The bytes on the heap, as if the version shared nothing.
+    /// Returns the number of bytes on the heap, as if the version shared nothing.
     pub(super) fn bytes(&self) -> usize {
         tree::bytes(&self.tree, &Vertex::bytes)
     }

@@ -2,15 +2,15 @@
 
 use crate::GraphForm;
 
-/// The parameters of the paper, and the switches of its ablations. The defaults are those of the paper.
+/// The parameters of the paper, and the switches of its ablations. The defaults are the paper's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AspenOptions {
-    /// How many ids stand between two heads on average (b), a power of two from 2 to 32,768; other numbers
-    /// are rounded up.
+    /// The average number of ids between two heads (b), a power of two from 2 to 32,768. Other numbers are
+    /// rounded up.
     pub chunk: usize,
-    /// Whether a chunk keeps the differences of its ids in byte codes; if not, each id takes 4 bytes.
+    /// Whether a chunk stores the differences of its ids in byte codes; if not, each id takes 4 bytes.
     pub difference: bool,
-    /// Whether a snapshot copies the roots of lists that are read often into an array (flat snapshots).
+    /// Whether a snapshot copies the roots of lists with many reads into an array (flat snapshots).
     pub flat: bool,
 }
 
@@ -20,19 +20,20 @@ impl Default for AspenOptions {
     }
 }
 
-/// How the ids and weights of a chunk are written.
+/// The coding of the ids and weights of a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coding {
     pub(super) difference: bool,
     pub(super) weighted: bool,
 }
 
-/// The options as the structures use them.
+/// The options in the form that the structures use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) coding: Coding,
     pub(super) flat: bool,
-    /// From how many changes of one list on they are built into a C-tree, which is united with the list.
+    /// The smallest number of changes of one list that become a C-tree first, which is then united with the
+    /// list.
     pub(super) united: usize,
     /// The bits of a hash that are 0 for a head.
     mask: u32,
@@ -49,8 +50,7 @@ impl Shape {
         }
     }
 
-    /// Whether an id is a head: chosen by its hash, so that it is one in every list, whatever else is in that
-    /// list.
+    /// True if an id is a head. The hash of the id decides, so the id is a head in every list or in none.
     #[inline]
     pub(super) fn is_head(&self, id: u32) -> bool {
         let mut hash = id ^ (id >> 16);

@@ -1,4 +1,4 @@
-//! Reading: a snapshot holds the root of a version, which never changes.
+//! Reads of a snapshot, which holds the immutable root of a version.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -26,7 +26,7 @@ pub struct AspenSnapshot {
     shape: Shape,
     at: u64,
     flat: Flat,
-    /// Whole lists, decoded, for kernels that look at two at a time.
+    /// Whole decoded lists, for kernels that read two lists at a time.
     whole: FlatLists,
 }
 
@@ -36,13 +36,13 @@ impl AspenSnapshot {
         AspenSnapshot { root, form, shape, at, flat: Flat::default(), whole: FlatLists::default() }
     }
 
-    /// As a snapshot of another timestamp: for a planted fault.
+    /// Returns the snapshot with another timestamp, for a planted fault.
     pub(super) fn dated(mut self, at: u64) -> Self {
         self.at = at;
         self
     }
 
-    /// The list of `v`, if it has one.
+    /// Returns the list of `v`, if it has one.
     #[inline]
     fn list(&self, v: VertexId, direction: Direction) -> Option<&CTree> {
         let direction = self.form.kept(direction);
@@ -52,7 +52,8 @@ impl AspenSnapshot {
         }
     }
 
-    /// The part of `v` in the flat snapshot, if there is one, before a read of `v` or of its whole subgraph.
+    /// Returns the part of `v` in the flat snapshot, if there is one. Called before a read of `v` or of its
+    /// subgraph.
     #[inline]
     fn part(&self, v: VertexId, direction: Direction, is_subgraph: bool) -> Option<&flat::Lists> {
         if !self.shape.flat {
@@ -69,12 +70,12 @@ pub struct AspenBlock<'a> {
     coding: Coding,
 }
 
-/// Where they are.
+/// The places of the lists of a block.
 #[derive(Clone, Copy)]
 enum Lists<'a> {
-    /// In the flat snapshot, from the first local vertex on.
+    /// The lists in the flat snapshot, from the first local vertex on.
     Flat(&'a [CTree]),
-    /// In the tree, where they were looked up for this block.
+    /// The lists in the tree, which this block looked up.
     Tree(&'a [Option<&'a CTree>; SUBGRAPH_VERTICES]),
 }
 
@@ -279,7 +280,7 @@ mod tests {
         assert_eq!(parts(&snapshot), [false; 4], "one scan does not pay for the parts");
         assert!(scan().is_ok());
         assert_eq!(parts(&snapshot), [false, false, true, true]);
-        // Any part tells who exists.
+        // Every part knows which vertices exist.
         assert!((0..bound).all(|v| snapshot.contains(VertexId(v))));
         assert_eq!(parts(&snapshot), [false, false, true, true]);
         let other = graph.snapshot().expect("a snapshot");

@@ -1,13 +1,13 @@
-//! A purely functional tree that is balanced by weight, as that of PAM: nodes are counted references, and
-//! never change while two trees have them.
+//! A purely functional tree that is balanced by weight, like the tree of PAM. Nodes are counted references,
+//! and never change while two trees share them.
 //!
-//! All changes go down by `Arc::make_mut`: a node that another tree has too is copied, one that this tree
-//! alone has is changed where it is. So a writer that begins with a copy of the root copies paths, and each
+//! All changes go down through `Arc::make_mut`. A node that another tree shares is copied; a node of this
+//! tree alone changes in place. So a writer that begins with a copy of the root copies paths, and copies each
 //! node once in a transaction.
 //!
-//! Balance: of two siblings neither has more than [`DELTA`] times the weight of the other, a weight being the
-//! number of nodes and one more; a double rotation where the inner grandchild has [`RATIO`] times the weight
-//! of the outer one. Everything else is made of [`join`] (Blelloch, Ferizovic and Sun, "Just join for
+//! Balance: neither of two siblings has more than [`DELTA`] times the weight of the other. The weight is the
+//! number of nodes plus one. A rotation is double if the inner grandchild has at least [`RATIO`] times the
+//! weight of the outer one. All other operations use [`join`] (Blelloch, Ferizovic and Sun, "Just join for
 //! parallel ordered sets").
 
 use std::fmt::Debug;
@@ -17,12 +17,12 @@ use std::sync::Arc;
 const DELTA: usize = 3;
 const RATIO: usize = 2;
 
-/// What a node has under its key.
+/// The value of a node.
 pub(super) trait Value: Clone + Debug + Send + Sync {
-    /// What is summed up over a subtree.
+    /// The type of the sum over a subtree.
     type Total: Copy + Debug + Default + PartialEq + Send + Sync;
 
-    /// The sum over a node and both its subtrees.
+    /// Returns the sum over a node and both its subtrees.
     fn total(&self, left: Self::Total, right: Self::Total) -> Self::Total;
 }
 
@@ -34,20 +34,21 @@ pub(super) struct Node<V: Value> {
     pub(super) left: Link<V>,
     pub(super) right: Link<V>,
     pub(super) key: u32,
-    /// How many nodes the subtree has.
+    /// The number of nodes in the subtree.
     size: u32,
     total: V::Total,
     pub(super) value: V,
 }
 
 impl<V: Value> Node<V> {
-    /// A node by itself.
+    /// Returns a node without children.
     pub(super) fn alone(key: u32, value: V) -> Arc<Node<V>> {
         let total = value.total(V::Total::default(), V::Total::default());
         Arc::new(Node { left: None, right: None, key, size: 1, total, value })
     }
 
-    /// Counts again, after a change of children or value. Returns whether the children are in balance.
+    /// Recomputes the size and the total after a change of children or value. Returns true if the children
+    /// are in balance.
     pub(super) fn update(&mut self) -> bool {
         let (left, right) = (size(&self.left), size(&self.right));
         self.size = (left + right + 1) as u32;
@@ -66,7 +67,7 @@ pub(super) fn total<V: Value>(link: &Link<V>) -> V::Total {
     link.as_ref().map_or(V::Total::default(), |node| node.total)
 }
 
-/// Whether a tree of `a` nodes is too heavy beside one of `b`.
+/// True if a tree of `a` nodes is too heavy for a sibling of `b` nodes.
 fn is_heavier(a: usize, b: usize) -> bool {
     a + 1 > DELTA * (b + 1)
 }
@@ -104,8 +105,8 @@ pub(super) fn range<'a, V: Value>(link: &'a Link<V>, first: u32, last: u32, f: &
     }
 }
 
-/// The tree of all keys of `left`, the node `middle`, and all keys of `right`; `middle` loses the children
-/// that it has.
+/// Returns the tree of all keys of `left`, the node `middle`, and all keys of `right`. `middle` loses its old
+/// children.
 pub(super) fn join<V: Value>(left: Link<V>, mut middle: Arc<Node<V>>, right: Link<V>) -> Arc<Node<V>> {
     let sizes = (size(&left), size(&right));
     match (left, right) {
@@ -128,7 +129,7 @@ pub(super) fn join<V: Value>(left: Link<V>, mut middle: Arc<Node<V>>, right: Lin
     }
 }
 
-/// Rotates to the left where the right child has become too heavy.
+/// Rotates to the left if the right child has become too heavy.
 fn turn_left<V: Value>(mut top: Arc<Node<V>>) -> Arc<Node<V>> {
     let node = Arc::make_mut(&mut top);
     if node.update() {
@@ -146,7 +147,7 @@ fn turn_left<V: Value>(mut top: Arc<Node<V>>) -> Arc<Node<V>> {
     right
 }
 
-/// Rotates to the right where the left child has become too heavy.
+/// Rotates to the right if the left child has become too heavy.
 fn turn_right<V: Value>(mut top: Arc<Node<V>>) -> Arc<Node<V>> {
     let node = Arc::make_mut(&mut top);
     if node.update() {
@@ -188,7 +189,7 @@ fn lift_right<V: Value>(mut top: Arc<Node<V>>) -> Arc<Node<V>> {
     right
 }
 
-/// Brings a tree into balance, whose subtrees are, but whose root need not be.
+/// Balances a tree whose subtrees are in balance, but whose root may be out of balance.
 pub(super) fn rebalance<V: Value>(link: &mut Link<V>) {
     let Some(mut middle) = link.take() else { return };
     let node = Arc::make_mut(&mut middle);
@@ -196,7 +197,7 @@ pub(super) fn rebalance<V: Value>(link: &mut Link<V>) {
     *link = Some(join(left, middle, right));
 }
 
-/// The tree of all keys of `left` and all keys of `right`, which are greater.
+/// Returns the tree of all keys of `left` and all keys of `right`, which are greater.
 pub(super) fn join_two<V: Value>(left: Link<V>, right: Link<V>) -> Link<V> {
     let Some(left) = left else { return right };
     let (rest, last) = split_last(left);
@@ -215,7 +216,7 @@ fn split_last<V: Value>(mut top: Arc<Node<V>>) -> (Link<V>, Arc<Node<V>>) {
     }
 }
 
-/// Takes a key out. Returns its value, if it was there.
+/// Removes a key. Returns its value, if it was there.
 pub(super) fn remove<V: Value>(link: &mut Link<V>, key: u32) -> Option<V> {
     let node = Arc::make_mut(link.as_mut()?);
     let removed = match key.cmp(&node.key) {
@@ -233,7 +234,7 @@ pub(super) fn remove<V: Value>(link: &mut Link<V>, key: u32) -> Option<V> {
     removed
 }
 
-/// The tree of `count` nodes that `next` gives, their keys ascending.
+/// Returns the tree of the `count` nodes that `next` returns; their keys ascend.
 pub(super) fn build<V: Value>(count: usize, next: &mut impl FnMut() -> Arc<Node<V>>) -> Link<V> {
     if count == 0 {
         return None;
@@ -244,7 +245,7 @@ pub(super) fn build<V: Value>(count: usize, next: &mut impl FnMut() -> Arc<Node<
     Some(join(left, middle, right))
 }
 
-/// The bytes of the nodes of a tree, and of what `f` says that their values have.
+/// Returns the bytes of the nodes of a tree, plus the bytes of each value according to `f`.
 pub(super) fn bytes<V: Value>(link: &Link<V>, f: &impl Fn(&V) -> usize) -> usize {
     let counts = 16;
     link.as_ref().map_or(0, |node| {
@@ -252,7 +253,7 @@ pub(super) fn bytes<V: Value>(link: &Link<V>, f: &impl Fn(&V) -> usize) -> usize
     })
 }
 
-/// Whether sizes, totals, the order of keys and balance are right everywhere.
+/// Checks the sizes, the totals, the order of keys and the balance of all nodes.
 #[cfg(test)]
 pub(super) fn check<V: Value>(link: &Link<V>) {
     let Some(node) = link else { return };

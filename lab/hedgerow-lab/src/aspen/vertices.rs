@@ -16,7 +16,7 @@ use crate::change::{Change, Effect, Entry};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Vertex {
     out: CTree,
-    /// Of a directed graph, once an edge leads here.
+    /// The incoming list of a directed graph; made with the first edge to this vertex.
     into: Option<Arc<CTree>>,
 }
 
@@ -49,24 +49,24 @@ impl Vertex {
     }
 }
 
-/// What a transaction changes at one vertex.
+/// The changes that a transaction makes at one vertex.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VertexChange<'a> {
     pub(super) vertex: VertexId,
-    /// Whether the vertex exists from now on.
+    /// Whether the transaction makes the vertex exist.
     pub(super) is_inserted: bool,
-    /// By direction and target.
+    /// The changes of lists, sorted by direction and target.
     pub(super) entries: &'a [Entry],
 }
 
-/// What changes did to the vertices.
+/// The effect of changes on the vertices.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outcome {
     pub(super) vertices: i64,
-    /// Ends of edges: of directed ones those in outgoing lists, of undirected ones two for each, of loops
-    /// too.
+    /// The difference in ends of edges. A directed edge has one end, in an outgoing list. An undirected edge
+    /// has two ends, also if it is a loop.
     pub(super) ends: i64,
-    /// Whether anything is different, weights included.
+    /// Whether anything changed, weights included.
     pub(super) changed: bool,
 }
 
@@ -78,17 +78,17 @@ impl Outcome {
     }
 }
 
-/// How a transaction changes vertices.
+/// The parameters with which a transaction changes vertices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writer {
     pub(super) form: GraphForm,
     pub(super) shape: Shape,
-    /// Whether other threads may take a part.
+    /// Whether other threads may share the work.
     pub(super) is_parallel: bool,
 }
 
 impl Writer {
-    /// Makes changes, which ascend by vertex, each vertex once, in one pass through the tree.
+    /// Applies the changes in one pass through the tree. They ascend by vertex and name each vertex once.
     pub(super) fn change(&self, link: &mut Link<Vertex>, changes: &[VertexChange<'_>]) -> Outcome {
         if changes.is_empty() {
             return Outcome::default();
@@ -121,7 +121,7 @@ impl Writer {
         outcome
     }
 
-    /// The tree of those vertices that are new.
+    /// Returns the tree of the new vertices.
     fn insert(&self, changes: &[VertexChange<'_>]) -> (Link<Vertex>, Outcome) {
         if changes.is_empty() {
             return (None, Outcome::default());

@@ -22,9 +22,9 @@ struct Table {
     edges: i64,
 }
 
-/// The same logs for one user at a time, without locks, groups and readers' timestamps. With `VERSIONS`
-/// entries have timestamps, as in the whole container; without them a removed entry gives its place to the
-/// last one. This is the cost of the structure alone.
+/// The same logs for one user at a time, without locks, groups and readers' timestamps. With `VERSIONS`,
+/// entries have timestamps, as in the whole container. Without it, the last entry takes the place of a
+/// removed entry. This gives the cost of the structure alone.
 pub struct LiveGraphAlone<const VERSIONS: bool> {
     table: Mutex<Table>,
     options: LiveGraphOptions,
@@ -32,16 +32,16 @@ pub struct LiveGraphAlone<const VERSIONS: bool> {
 
 /// Logs without timestamps.
 pub type PlainLiveGraph = LiveGraphAlone<false>;
-/// Logs with timestamps that are kept and looked at.
+/// Logs with timestamps that are kept and checked.
 pub type VersionedLiveGraph = LiveGraphAlone<true>;
 
 impl<const VERSIONS: bool> LiveGraphAlone<VERSIONS> {
-    /// An empty graph with the paper's parameters.
+    /// Returns an empty graph with the paper's parameters.
     pub fn new(form: GraphForm) -> Self {
         Self::with_options(form, LiveGraphOptions::default())
     }
 
-    /// An empty graph.
+    /// Returns an empty graph.
     pub fn with_options(form: GraphForm, options: LiveGraphOptions) -> Self {
         let shape = Shape::new(form, VERSIONS, options.bloom_filters);
         let graph = Arc::new(Graph::new(form, shape));
@@ -49,7 +49,7 @@ impl<const VERSIONS: bool> LiveGraphAlone<VERSIONS> {
         LiveGraphAlone { table: Mutex::new(table), options }
     }
 
-    /// What `f` makes of the table, once no snapshot is left.
+    /// Waits until no snapshot holds the graph, and then calls `f` with the table. Returns the result of `f`.
     fn change<T>(&self, f: impl FnOnce(&mut Table) -> T) -> T {
         let mut table = self.table.lock();
         while Arc::get_mut(&mut table.graph).is_none() {

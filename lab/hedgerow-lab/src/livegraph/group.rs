@@ -1,9 +1,9 @@
 //! Commits in the order of timestamps, published in groups (section 5).
 //!
-//! A transaction that has done its work, and holds all its locks, draws a timestamp, is applied at once, and
-//! releases its locks. The one that finishes publishes to readers all that have finished, up to the first
-//! that has not: a group. So no transaction waits for others while it holds locks. A finished transaction
-//! waits until all before it have finished too.
+//! A transaction that has done its work and holds all its locks draws a timestamp. It applies its changes at
+//! once, and releases its locks. When a transaction finishes, it publishes a group: all finished transactions
+//! before the first unfinished one. So no transaction waits for other transactions while it holds locks. A
+//! finished transaction waits until all transactions before it have finished too.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::change::More;
 use crate::clock::Clock;
 use crate::planted::{Planted, is_on};
 
-/// How often a transaction asks whether it is published before it lets other threads run.
+/// The number of checks after which a transaction that waits for its publication lets other threads run.
 const SPINS: u32 = 100;
 
-/// The groups of a container.
+/// The group commit of a container.
 pub(super) struct Groups {
-    /// From the first timestamp that is not published on, what transactions did that are applied; none of
-    /// those that are not.
+    /// The effects of the transactions from the first unpublished timestamp on; none for a transaction that
+    /// is not yet applied.
     begun: Mutex<VecDeque<Option<More>>>,
     clock: Arc<Clock>,
 }
@@ -30,25 +30,26 @@ impl Groups {
         Groups { begun: Mutex::default(), clock }
     }
 
-    /// The timestamp of a transaction, which holds all its locks. It is to be applied now, without waiting
-    /// for others.
+    /// Returns the timestamp of a transaction that holds all its locks. The transaction must apply its
+    /// changes next, without waiting for other transactions.
     pub(super) fn join(&self) -> u64 {
         let mut begun = self.begun.lock();
         begun.push_back(None);
         let timestamp = self.clock.draw();
         drop(begun);
         if is_on(Planted::PublishedOutOfTurn) {
-            // Long enough for others to finish, and to be read.
+            // Gives other transactions enough time to finish, and readers enough time to read.
             (0..20).for_each(|_| std::thread::yield_now());
         }
         timestamp
     }
 
-    /// Says that a transaction is applied, and waits until it is published. It holds no locks any more.
+    /// Records that a transaction is applied, and waits until it is published. The transaction holds no locks
+    /// any more.
     pub(super) fn finish(&self, timestamp: u64, more: More) {
         let is_out_of_turn = is_on(Planted::PublishedOutOfTurn);
         let mut begun = self.begun.lock();
-        // Only under this lock something is published.
+        // Transactions are published only under this lock.
         let mut next = self.clock.published() + 1;
         if is_out_of_turn && timestamp < next {
             return;

@@ -1,16 +1,17 @@
-//! What readers see, as of a moment.
+//! The versions that readers see, as of one moment.
 
 use crate::clock::{Active, Clock};
 use crate::planted::{Planted, is_on};
 
-/// Which versions a reader sees, of those that read now or later.
+/// The set of versions that current or later readers see.
 pub(super) struct Horizon {
     published: u64,
     active: Active,
 }
 
 impl Horizon {
-    /// As of now. A reader that registers later than this sees at least what is published now.
+    /// Returns the horizon of this moment. A reader that registers later sees at least the transactions that
+    /// are published now.
     pub(super) fn of(clock: &Clock) -> Horizon {
         let published = clock.published();
         let active = clock.active();
@@ -18,12 +19,12 @@ impl Horizon {
         Horizon { published, active: if forgotten { Active::default() } else { active } }
     }
 
-    /// Where nobody reads while somebody writes: all later readers see at least `published`.
+    /// Returns the horizon of a graph without concurrent readers: all later readers see at least `published`.
     pub(super) fn without_readers(published: u64) -> Horizon {
         Horizon { published, active: Active::default() }
     }
 
-    /// Whether a reader sees, now or later, what was created at `begin` and invalidated at `end`.
+    /// True if a current or later reader sees a version that was created at `begin` and invalidated at `end`.
     #[inline]
     pub(super) fn needs(&self, begin: u64, end: u64) -> bool {
         end > self.published || self.active.needs(begin, end)

@@ -1,31 +1,32 @@
-//! Where things lie in a block of a transactional edge log.
+//! The layout of a block of a transactional edge log.
 
 use std::time::Duration;
 
 use crate::GraphForm;
 
-/// How many sizes of blocks there are: 64 bytes to 8 GiB.
+/// The number of block sizes: 64 bytes to 8 GiB.
 pub(super) const ORDERS: usize = 28;
-/// The words of the smallest block: a cache line.
+/// The number of words in the smallest block: a cache line.
 pub(super) const LEAST_WORDS: usize = 8;
-/// The words before the entries: how many entries are committed and how many of them are valid; the last
-/// commit.
+/// The number of words before the entries. They hold the number of committed entries, the number of valid
+/// ones among them, and the last commit.
 const HEADER_WORDS: usize = 2;
-/// The first size with a Bloom filter, which takes a sixteenth of the block: blocks of more than 256 bytes
-/// (section 4).
+/// The first size with a Bloom filter, which takes a sixteenth of the block. Blocks of more than 256 bytes
+/// have a filter (section 4).
 const FIRST_WITH_FILTER: usize = 3;
-/// The part of a block that its Bloom filter takes.
+/// The ratio of the size of a block to the size of its Bloom filter.
 const FILTER_PART: usize = 16;
 
 /// The parameters of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveGraphOptions {
-    /// Whether larger blocks have Bloom filters. Without them an insertion and a search for an absent edge
+    /// Whether larger blocks have Bloom filters. Without them, an insertion and a search for an absent edge
     /// read the whole list.
     pub bloom_filters: bool,
-    /// After how many timestamps one transaction compacts the lists with invalidated entries, at least 1.
+    /// The number of timestamps after which one transaction compacts the lists with invalidated entries; at
+    /// least 1.
     pub compact_every: u64,
-    /// How long a transaction waits for a lock before it rolls back.
+    /// The longest time that a transaction waits for a lock before it rolls back.
     pub lock_timeout: Duration,
 }
 
@@ -39,24 +40,24 @@ impl Default for LiveGraphOptions {
     }
 }
 
-/// The places in a block of one size, as words.
+/// The places of the columns in a block of one size, in words.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Layout {
-    /// How many entries it can have.
+    /// The number of entries that the block can hold.
     pub(super) capacity: usize,
-    /// Two targets a word.
+    /// The first word of the targets; a word holds two targets.
     pub(super) targets: usize,
-    /// Creation timestamps; 0 where lists have no versions.
+    /// The first word of the creation timestamps; 0 if lists have no versions.
     pub(super) created: usize,
-    /// Invalidation timestamps; 0 where lists have no versions.
+    /// The first word of the invalidation timestamps; 0 if lists have no versions.
     pub(super) ended: usize,
-    /// 0 where all edges weigh 1.
+    /// The first word of the weights; 0 if all weights are 1.
     pub(super) weights: usize,
-    /// The Bloom filter, up to the end of the block.
+    /// The first word of the Bloom filter, which ends with the block.
     pub(super) filter: usize,
 }
 
-/// The layouts of all sizes of blocks.
+/// The layouts of all block sizes.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     layouts: [Layout; ORDERS],
@@ -70,7 +71,7 @@ impl Shape {
             let with_filter = bloom_filters && order >= FIRST_WITH_FILTER;
             let filter = if with_filter { words - words / FILTER_PART } else { words };
             let room = filter - HEADER_WORDS;
-            // Halves of words that an entry takes.
+            // The number of half words that an entry takes.
             let halves = 1 + if versioned { 4 } else { 0 } + if form.weighted { 2 } else { 0 };
             let capacity = room * 2 / halves;
             let mut place = HEADER_WORDS + capacity.div_ceil(2);
@@ -90,7 +91,7 @@ impl Shape {
         &self.layouts[order]
     }
 
-    /// The smallest block for so many entries.
+    /// Returns the smallest block size for `entries` entries.
     pub(super) fn order_for(&self, entries: usize) -> usize {
         let fits = |layout: &Layout| layout.capacity >= entries;
         self.layouts.iter().position(fits).expect("a list has fewer entries than there are vertices")

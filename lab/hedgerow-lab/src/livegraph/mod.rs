@@ -1,15 +1,15 @@
 //! LiveGraph: Zhu et al., "LiveGraph: a transactional graph storage system with purely sequential adjacency
 //! list scans" (PVLDB 13(7), 2020).
 //!
-//! The list of a vertex in one direction is a *transactional edge log* (section 3): entries in the order in
-//! which they were appended, each with a creation and an invalidation timestamp, in a block of a power-of-two
-//! size, with a Bloom filter in the larger ones (section 4). A writer locks vertices as it comes to them, and
-//! rolls back where a lock is not to be had in time; it appends and invalidates with a mark that readers pass
-//! over, and commits: it draws a timestamp, replaces the marks by it, and is published after all before it
-//! (section 5). Readers take no locks. Blocks come from a store with a list of free ones for each size, and
-//! lists with invalidated entries are compacted from time to time (section 6). [`LiveGraph`] is the whole
-//! container, [`LiveGraphAlone`] the same for one user at a time. Parameters and deviations:
-//! `docs/design/lab/livegraph.md`.
+//! The list of a vertex in one direction is a *transactional edge log* (section 3). Its entries are in the
+//! order in which they were appended, in a block of a power-of-two size. Each entry has a creation and an
+//! invalidation timestamp. Larger blocks have a Bloom filter (section 4). A writer locks each vertex at its
+//! first use, and rolls back if it does not get a lock in time. It appends and invalidates entries with a
+//! mark that readers skip. Then it commits: it draws a timestamp, replaces the marks by the timestamp, and is
+//! published after all earlier transactions (section 5). Readers take no locks. Blocks come from a store with
+//! a list of free blocks for each size. From time to time, a transaction compacts the lists with invalidated
+//! entries (section 6). [`LiveGraph`] is the whole container; [`LiveGraphAlone`] is the same for one user at
+//! a time. Parameters and deviations: `docs/design/lab/livegraph.md`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,34 +44,35 @@ pub use snapshot::LiveGraphSnapshot;
 use waste::Waste;
 use work::{Locking, Work};
 
-/// After how many timeouts a transaction waits for its locks for as long as it takes.
+/// The number of timeouts after which a transaction waits for its locks without a limit.
 const IMPATIENT: u32 = 8;
-/// From how many replaced blocks on a commit looks which of them nobody reads.
+/// The number of replaced blocks from which on a commit looks for blocks that no reader reads.
 const DRAINED_FROM: usize = 64;
 
-/// Transactional edge logs with locks of vertices for writers, and none for readers.
+/// Transactional edge logs, with locks of vertices for writers and no locks for readers.
 pub struct LiveGraph {
-    /// Read by all who write; written where memory is given back, which no snapshot may be reading.
+    /// The graph. Writers and new snapshots take the read lock. A thread that frees memory takes the write
+    /// lock, and frees memory only if no snapshot holds the graph.
     graph: RwLock<Arc<Graph>>,
     clock: Arc<Clock>,
     groups: Groups,
     waste: Waste,
-    /// How many attempts there were.
+    /// The number of attempts to make transactions.
     transactions: AtomicU64,
     /// The timestamp from which on the next transaction compacts.
     compaction_due: AtomicU64,
-    /// Held by the one transaction that waits without a timeout.
+    /// The lock of the one transaction that waits without a timeout.
     patient: Mutex<()>,
     options: LiveGraphOptions,
 }
 
 impl LiveGraph {
-    /// An empty graph with the paper's parameters.
+    /// Returns an empty graph with the paper's parameters.
     pub fn new(form: GraphForm) -> LiveGraph {
         LiveGraph::with_options(form, LiveGraphOptions::default())
     }
 
-    /// An empty graph.
+    /// Returns an empty graph.
     pub fn with_options(form: GraphForm, options: LiveGraphOptions) -> LiveGraph {
         let shape = Shape::new(form, true, options.bloom_filters);
         let clock = Arc::new(Clock::default());
@@ -87,12 +88,13 @@ impl LiveGraph {
         }
     }
 
-    /// The bytes of blocks that are free, which [`memory_bytes`](DynamicGraph::memory_bytes) counts too.
+    /// Returns the bytes of free blocks, which [`memory_bytes`](DynamicGraph::memory_bytes) counts too.
     pub fn free_bytes(&self) -> usize {
         self.graph.read().store.free_bytes()
     }
 
-    /// Tries to make the updates, as the attempt of this number. None if a lock was not to be had.
+    /// Tries to make the updates in the attempt with this number. Returns none if it did not get a lock in
+    /// time.
     fn attempt(&self, graph: &Graph, updates: &[Update], locking: Locking, number: u64) -> Option<Written> {
         let horizon = || Horizon::of(&self.clock);
         let mut work = Work::new(graph, work::mark(number), locking, &horizon);
@@ -104,7 +106,7 @@ impl LiveGraph {
         let is_early = is_on(Planted::PublishedEarly);
         if is_early {
             self.groups.finish(at, more);
-            // Long enough for others to read.
+            // Gives readers enough time to read.
             (0..20).for_each(|_| std::thread::yield_now());
         }
         let retired = work.commit(at, &self.waste);
@@ -119,8 +121,8 @@ impl LiveGraph {
         Some(Written { timestamp: Timestamp(at), vertices: more.vertices, edges: more.edges })
     }
 
-    /// Whether the transaction of this timestamp is to compact: one in `compact_every`. A multiple would not
-    /// do, since compactions have timestamps too.
+    /// True if the transaction with this timestamp must compact: one in `compact_every`. A check for
+    /// multiples would fail, because compactions have timestamps too.
     fn is_to_compact(&self, at: u64) -> bool {
         let due = self.compaction_due.load(Ordering::Relaxed);
         let next = at.saturating_add(self.options.compact_every.max(1));
@@ -128,8 +130,8 @@ impl LiveGraph {
             && self.compaction_due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Compacts the lists that have invalidated entries. Blocks that were replaced are kept for the readers
-    /// of now: what comes later than this commit finds the new ones.
+    /// Compacts the lists with invalidated entries. Keeps the replaced blocks for the current readers,
+    /// because readers after this commit find the new blocks.
     fn compact(&self, graph: &Graph) {
         let retired = self.waste.compact(graph, &Horizon::of(&self.clock), true);
         let at = self.groups.join();
@@ -139,7 +141,8 @@ impl LiveGraph {
     }
 }
 
-/// Waits a little after the attempt of this number, longer after each, and not as long as others do.
+/// Waits after a failed attempt. The wait grows with the number of attempts, and differs between
+/// transactions.
 fn back_off(number: u64, attempts: u32) {
     let turns = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) << attempts.min(6);
     (0..turns / 8).for_each(|_| std::thread::yield_now());
@@ -180,7 +183,7 @@ impl DynamicGraph for LiveGraph {
 
     fn reclaim(&self) -> Result<(), LabError> {
         self.compact(&self.graph.read());
-        // Whoever waited here would keep new readers waiting too, until the longest transaction ends.
+        // A wait for this lock would also make new readers wait, until the longest transaction ends.
         if let Some(mut graph) = self.graph.try_write()
             && let Some(graph) = Arc::get_mut(&mut graph)
         {
@@ -202,7 +205,7 @@ mod tests {
     fn one_transaction_compacts_though_nobody_has_the_very_timestamp() {
         let options = LiveGraphOptions { compact_every: 10, ..LiveGraphOptions::default() };
         let graph = LiveGraph::with_options(GraphForm::default(), options);
-        // A compaction had 10.
+        // A compaction took the timestamp 10.
         let asked = [1, 9, 11, 12, 20, 21, 22, 30, 31].map(|at| graph.is_to_compact(at));
         assert_eq!(asked, [false, false, true, false, false, true, false, false, true]);
     }

@@ -1,4 +1,4 @@
-//! The vertex table: where the lists of a vertex are, its lock, and the versions of the vertex itself.
+//! The vertex table: the lists of each vertex, its lock, and the versions of the vertex itself.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -12,17 +12,17 @@ use super::store::{Address, Store};
 use super::tel::Tel;
 use crate::GraphForm;
 
-/// The largest id: a table for more would have a directory of its chunks of more than 2 MB.
+/// The largest id. A table for larger ids would have a chunk directory of more than 2 MB.
 pub(super) const MOST: VertexId = VertexId((1 << 28) - 1);
 
-/// A vertex.
+/// The record of a vertex.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) lock: Mutex<()>,
     /// Whether the vertex waits for compaction.
     pub(super) dirty: AtomicBool,
-    /// The place of the vertex among those that the transaction has locked which holds the lock; else any
-    /// number.
+    /// The index of the vertex among the locked vertices of the transaction that holds the lock; any number
+    /// if no transaction holds it.
     pub(super) place: AtomicU32,
     vertex: AtomicU64,
     lists: [AtomicU64; 2],
@@ -34,7 +34,8 @@ impl Record {
         Address(self.lists[direction as usize].load(Ordering::Acquire))
     }
 
-    /// Replaces a list, under the lock. What was written to the block is seen by who reads the address.
+    /// Replaces a list. Called under the lock. A reader that reads the address also sees the content of the
+    /// block.
     pub(super) fn set_list(&self, direction: Direction, address: Address) {
         self.lists[direction as usize].store(address.0, Ordering::Release);
     }
@@ -44,23 +45,24 @@ impl Record {
         Presence(self.vertex.load(Ordering::Acquire))
     }
 
-    /// Replaces the versions of the vertex, under the lock.
+    /// Replaces the versions of the vertex. Called under the lock.
     pub(super) fn set_presence(&self, presence: Presence) {
         self.vertex.store(presence.0, Ordering::Release);
     }
 }
 
-/// Since when a vertex exists, or not, and before (section 4, vertex operations).
+/// The versions of a vertex: the newest one says whether the vertex exists, and since when (section 4, vertex
+/// operations).
 ///
-/// 0: it never existed. An odd number: it exists since a timestamp, `at << 1 | 1`, and did not before. Else a
-/// block, `address << 1`, with `at << 1 | removed` and what was before, of the same form.
+/// 0: the vertex never existed. An odd number, `at << 1 | 1`: it exists since `at`, and did not exist before.
+/// Else `address << 1` of a block, which holds `at << 1 | removed` and the older versions in the same form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Presence(u64);
 
 impl Presence {
     pub(super) const NEVER: Presence = Presence(0);
 
-    /// The newest version: since when, and whether the vertex exists; and what was before.
+    /// Returns the newest version: its timestamp, whether the vertex exists, and the older versions.
     #[inline]
     fn newest(self, store: &Store) -> (u64, bool, Presence) {
         match self.0 {
@@ -78,7 +80,7 @@ impl Presence {
         self.newest(store).1
     }
 
-    /// Whether the vertex exists at `at`.
+    /// True if the vertex exists at `at`.
     #[inline]
     pub(super) fn is_present_at(self, store: &Store, at: u64) -> bool {
         let mut version = self;
@@ -91,7 +93,7 @@ impl Presence {
         }
     }
 
-    /// With a newer version.
+    /// Returns the versions with a newer one added.
     pub(super) fn followed(self, store: &Store, present: bool, at: u64) -> Presence {
         if self == Presence::NEVER && present {
             return Presence(at << 1 | 1);
@@ -103,7 +105,7 @@ impl Presence {
         Presence(block.0 << 1)
     }
 
-    /// Whether there are versions in blocks.
+    /// True if there are versions in blocks.
     pub(super) fn has_blocks(self) -> bool {
         self.block().is_some()
     }
@@ -112,8 +114,8 @@ impl Presence {
         (self.0 & 1 == 0 && self.0 != 0).then_some(Address(self.0 >> 1))
     }
 
-    /// The versions that a reader can see, in new blocks; what takes their place goes to `retired`. None if
-    /// all stay.
+    /// Copies the versions that a reader can see to new blocks. Adds the replaced blocks to `retired`.
+    /// Returns none if all versions stay.
     pub(super) fn pruned(
         self,
         store: &Store,
@@ -131,7 +133,8 @@ impl Presence {
             blocks.extend(version.block());
             (version, end) = (before, since);
         }
-        // That it did not exist needs no version where nothing is before.
+        // The oldest kept version is not needed if it says that the vertex does not exist: without versions,
+        // the vertex does not exist either.
         while kept.pop_if(|(_, present)| !*present).is_some() {}
         let fewest = kept.len().saturating_sub(1);
         if blocks.len() <= fewest {
@@ -164,7 +167,7 @@ impl Graph {
         }
     }
 
-    /// One more than the largest id that was ever locked.
+    /// Returns one more than the largest id that was ever locked.
     pub(super) fn bound(&self) -> usize {
         self.bound.load(Ordering::Relaxed)
     }
@@ -174,7 +177,7 @@ impl Graph {
         self.records.get(v.index())
     }
 
-    /// The record of a vertex, which is made if need be.
+    /// Returns the record of a vertex. Makes a missing record.
     pub(super) fn record_or_create(&self, v: VertexId) -> &Record {
         if v.index() >= self.bound() {
             self.bound.fetch_max(v.index() + 1, Ordering::Relaxed);
@@ -182,13 +185,13 @@ impl Graph {
         self.records.get_or_create(v.index(), |_| {})
     }
 
-    /// The log in a block; an empty one in none.
+    /// Returns the log in a block; an empty log if there is no block.
     #[inline]
     pub(super) fn tel(&self, address: Address) -> Tel<'_> {
         Tel::new(self.store.words(address), self.shape.layout(address.order()))
     }
 
-    /// A block for so many entries, empty.
+    /// Allocates an empty block for `entries` entries.
     pub(super) fn new_tel(&self, entries: usize) -> Address {
         let address = self.store.allocate(self.shape.order_for(entries));
         self.tel(address).clear();

@@ -1,5 +1,5 @@
-//! Reading: no locks; entries are judged by their timestamps, from the newest to the oldest, and copied
-//! before the kernel sees them.
+//! Reads of a snapshot, without locks. A read checks the timestamps of entries from the newest to the oldest,
+//! and copies the visible entries before the kernel sees them.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -17,7 +17,7 @@ use crate::flat::FlatLists;
 use crate::run::{FIRST_RUN, RUN, with_run};
 use crate::runs::{Runs, RunsBlock};
 
-/// How many lines of a block are loaded ahead; the processor follows by itself.
+/// The number of cache lines of a block to prefetch; the hardware prefetcher loads the following ones.
 const PREFETCHED_LINES: usize = 2;
 
 /// The logs at one timestamp.
@@ -28,20 +28,21 @@ pub struct LiveGraphSnapshot {
     edges: u64,
     bound: usize,
     flat: FlatLists,
-    /// Keeps blocks and entries from being given up, where others write meanwhile.
+    /// The registered reader, which keeps writers from freeing blocks and entries; none if there are no
+    /// concurrent writers.
     _reader: Option<Reader>,
 }
 
 impl LiveGraphSnapshot {
-    /// Of a graph to which others write.
+    /// Returns a snapshot of a graph with concurrent writers.
     pub(super) fn registered(graph: Arc<Graph>, reader: Reader) -> Self {
         let seen = (reader.timestamp().0, reader.vertices(), reader.edges());
         Self { _reader: Some(reader), ..Self::alone(graph, seen) }
     }
 
-    /// Of a graph that does not change meanwhile.
+    /// Returns a snapshot of a graph that does not change while the snapshot exists.
     pub(super) fn alone(graph: Arc<Graph>, (at, vertices, edges): (u64, usize, u64)) -> Self {
-        // Every vertex that a reader sees has had its record before the reader was registered.
+        // Every vertex that a reader sees got its record before the reader was registered.
         let bound = graph.bound();
         LiveGraphSnapshot { graph, at, vertices, edges, bound, flat: FlatLists::default(), _reader: None }
     }
@@ -54,8 +55,8 @@ impl LiveGraphSnapshot {
 }
 
 impl Runs for LiveGraphSnapshot {
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks; with their weights, if
-    /// those are `WEIGHTS`.
+    /// Calls `f` with the neighbours of `v` in one or more runs, until `f` breaks. With `WEIGHTS`, `f` also
+    /// gets their weights, if the graph has weights.
     #[inline]
     fn runs<const WEIGHTS: bool>(
         &self,
@@ -151,7 +152,7 @@ impl Topology for LiveGraphSnapshot {
 }
 
 impl Resident for LiveGraphSnapshot {
-    /// A copy in ascending order, made when the list is first asked for.
+    /// Returns a copy in ascending order, which is made at the first read of the list.
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         let direction = self.graph.form.kept(direction);
         let list = self.flat.get(v, direction, self.bound, |list| {

@@ -1,9 +1,10 @@
-//! The block store (section 6): blocks of power-of-two sizes, each size with a list of free ones.
+//! The block store (section 6): blocks of power-of-two sizes, with a list of free blocks for each size.
 //!
-//! Blocks of one size lie in segments, which never move and are made when no block is free, each a quarter of
-//! what the size has already, up to 16 MiB. A block is found by its address without a lock or a count, so
-//! readers write nothing. All is atomic words: a block that were given up too early would give wrong answers,
-//! but no invalid memory. Segments go back to the allocator only while no reader is active ([`Store::trim`]).
+//! Blocks of one size are in segments, which never move. The store makes a segment when no block of that size
+//! is free. The new segment has a quarter of the words that the size has already, up to 16 MiB. A reader
+//! finds a block by its address without a lock or a count, so readers write nothing. All words are atomic: a
+//! block that is freed too early would give wrong answers, but no invalid memory access. Segments go back to
+//! the allocator only while no reader is active ([`Store::trim`]).
 
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
@@ -13,16 +14,17 @@ use hedgerow_core::sync::Mutex;
 
 use super::layout::{LEAST_WORDS, ORDERS};
 
-/// The bits of the number of a segment.
+/// The number of bits in the number of a segment.
 const SEGMENT_BITS: u32 = 14;
-/// How many segments a size can have: 256 GiB.
+/// The largest number of segments of a size: 256 GiB.
 const SEGMENTS: usize = 1 << SEGMENT_BITS;
-/// The bytes of the first segment of a size, or one block.
+/// The number of bytes in the first segment of a size, if a block is not larger.
 const FIRST_SEGMENT: usize = 4096;
-/// The bytes of a segment at most, or one block: it is filled with zeros while a transaction waits for it.
+/// The largest number of bytes in a segment, if a block is not larger. A segment is filled with zeros while a
+/// transaction waits for it.
 const LARGEST_SEGMENT: usize = 16 << 20;
 
-/// Where a block is: its size, its segment, and its number there. 0 is no block.
+/// The address of a block: its size, its segment, and its number in the segment. 0 is no block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address(pub(super) u64);
 
@@ -54,10 +56,10 @@ impl Address {
     }
 }
 
-/// Blocks of one size.
+/// A segment: blocks of one size.
 struct Segment {
     words: Box<[AtomicU64]>,
-    /// The words before the first block, so that blocks begin with cache lines.
+    /// The number of words before the first block, so that blocks begin with cache lines.
     skipped: usize,
     blocks: usize,
 }
@@ -71,14 +73,15 @@ impl Segment {
     }
 }
 
-/// Blocks of one size that nobody has.
+/// The free blocks of one size.
 #[derive(Default)]
 struct Free {
     blocks: Vec<Address>,
-    /// The segment of which blocks are taken in turn, and how many of it were.
+    /// The segment whose blocks are taken in turn.
     filling: Option<usize>,
+    /// The number of blocks that were taken from that segment.
     taken: usize,
-    /// The words of all segments.
+    /// The number of words in all segments.
     words: usize,
 }
 
@@ -86,7 +89,7 @@ struct Free {
 struct Class {
     segments: Growing<OnceLock<Segment>, SEGMENTS>,
     free: Mutex<Free>,
-    /// Held by who makes a segment, while others give blocks back and take them.
+    /// The lock of the thread that makes a segment, while other threads take and free blocks.
     growing: Mutex<()>,
 }
 
@@ -96,7 +99,7 @@ impl Class {
         self.segments.get(place)?.get()
     }
 
-    /// A block, if one is left.
+    /// Takes a block, if one is left.
     fn take(&self, order: usize) -> Option<Address> {
         let mut free = self.free.lock();
         if let Some(block) = free.blocks.pop() {
@@ -110,7 +113,7 @@ impl Class {
         Some(Address::new(order, filling, free.taken - 1))
     }
 
-    /// Makes the next segment, when no block is left of the one before. O(segment).
+    /// Makes the next segment, after no block is left in the segment before. O(segment).
     fn extend(&self, order: usize) {
         let words = (self.free.lock().words / 4).clamp(FIRST_SEGMENT / 8, LARGEST_SEGMENT / 8);
         let segment = Segment::new(order, (words / (LEAST_WORDS << order)).max(1));
@@ -137,7 +140,7 @@ impl Default for Store {
 }
 
 impl Store {
-    /// The words of a block, none of no block.
+    /// Returns the words of a block; none for no block.
     #[inline]
     pub(super) fn words(&self, address: Address) -> &[AtomicU64] {
         if address.is_none() {
@@ -149,7 +152,7 @@ impl Store {
         &segment.words[first..first + size]
     }
 
-    /// A block of `64 << order` bytes with any content. O(1), or O(segment).
+    /// Allocates a block of `64 << order` bytes with any content. O(1), or O(segment) if it makes a segment.
     pub(super) fn allocate(&self, order: usize) -> Address {
         let class = &self.classes[order];
         if let Some(block) = class.take(order) {
@@ -157,7 +160,7 @@ impl Store {
         }
         let _growing = class.growing.lock();
         loop {
-            // Another thread may have made a segment meanwhile, or given a block back.
+            // Another thread may have made a segment or freed a block meanwhile.
             if let Some(block) = class.take(order) {
                 return block;
             }
@@ -165,14 +168,14 @@ impl Store {
         }
     }
 
-    /// Takes a block back that nobody reads. O(1).
+    /// Frees a block that no reader reads. O(1).
     pub(super) fn free(&self, address: Address) {
         if !address.is_none() {
             self.classes[address.order()].free.lock().blocks.push(address);
         }
     }
 
-    /// The bytes of all segments, with the blocks that are free, and of the lists of those.
+    /// Returns the bytes of all segments, free blocks included, and of the lists of free blocks.
     pub(super) fn bytes(&self) -> usize {
         let class = |class: &Class| {
             let free = class.free.lock();
@@ -181,13 +184,13 @@ impl Store {
         size_of::<Store>() + self.classes.iter().map(class).sum::<usize>()
     }
 
-    /// The bytes of blocks that were given back and are not used again yet.
+    /// Returns the bytes of blocks that were freed and are not used again yet.
     pub(super) fn free_bytes(&self) -> usize {
         let free = |(order, class): (usize, &Class)| class.free.lock().blocks.len() * (64 << order);
         self.classes.iter().enumerate().map(free).sum()
     }
 
-    /// Gives the memory of segments back of which no block is used. O(free blocks).
+    /// Frees the segments in which no block is used. O(free blocks).
     pub(super) fn trim(&mut self) {
         for class in &mut self.classes {
             let mut free = class.free.lock();
@@ -249,7 +252,7 @@ mod tests {
     #[test]
     fn segments_are_not_larger_than_their_limit() {
         let store = Store::default();
-        // Blocks of 256 KiB: 128 MiB would be a quarter of 32 MiB at a time in the end.
+        // Blocks of 256 KiB. Without a limit, the last segment would have a quarter of 128 MiB: 32 MiB.
         let order = 12;
         let (mut before, mut most) = (store.bytes(), 0);
         for _ in 0..512 {

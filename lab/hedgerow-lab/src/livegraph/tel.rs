@@ -1,15 +1,14 @@
 //! The transactional edge log (sections 3 and 4): the entries of one list in one block, in the order in which
 //! they were appended.
 //!
-//! An entry has a target, and two timestamps: a snapshot at `t` sees it if `created <= t < ended`. The
-//! columns of an entry lie in arrays of their own, of atomic words. Writers hold the lock of the vertex;
-//! readers hold none:
+//! An entry has a target and two timestamps: a snapshot at `t` sees the entry if `created <= t < ended`. Each
+//! column of the entries is an array of atomic words. Writers hold the lock of the vertex; readers hold none:
 //!
-//! - a writer appends behind the committed entries, with a mark instead of its timestamp, and a mark in what
-//!   it invalidates: marks are larger than all timestamps, so readers pass over such an entry, and see such
-//!   an invalidated one;
-//! - it commits by replacing the marks, then the timestamp of the list, then the number of entries. A reader
-//!   reads that number first.
+//! - A writer appends after the committed entries, with a mark instead of its timestamp. It also puts the
+//!   mark into the entries that it invalidates. Marks are larger than all timestamps, so readers skip an
+//!   appended entry and still see an invalidated one.
+//! - A writer commits by replacing the marks, then the timestamp of the list, then the number of entries. A
+//!   reader reads that number first.
 
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
@@ -22,10 +21,10 @@ use crate::run::{RUN, Run};
 
 /// The invalidation timestamp of a valid entry.
 pub(super) const NEVER: u64 = u64::MAX;
-/// What is added to the number of a transaction that has no timestamp yet.
+/// The bit that a transaction adds to its number to make its mark, while it has no timestamp.
 pub(super) const MARK: u64 = 1 << 63;
 
-/// A block of a list, or none.
+/// The log in the block of a list; an empty log if the list has no block.
 #[derive(Clone, Copy)]
 pub(super) struct Tel<'a> {
     words: &'a [AtomicU64],
@@ -33,20 +32,21 @@ pub(super) struct Tel<'a> {
 }
 
 impl<'a> Tel<'a> {
-    /// The log in a block of this layout, or in no words at all.
+    /// Returns the log in a block of this layout; `words` is empty if there is no block.
     #[inline]
     pub(super) fn new(words: &'a [AtomicU64], layout: &'a Layout) -> Tel<'a> {
         Tel { words, layout }
     }
 
-    /// How many committed entries there are, and how many of them are valid.
+    /// Returns the number of committed entries, and the number of valid ones among them.
     #[inline]
     pub(super) fn counts(&self) -> (usize, usize) {
         let counts = self.words.first().map_or(0, |word| word.load(Acquire));
         ((counts & 0xffff_ffff) as usize, (counts >> 32) as usize)
     }
 
-    /// The last commit. After [`counts`](Self::counts): they are those of this commit, or of one before it.
+    /// Returns the timestamp of the last commit. The caller first reads [`counts`](Self::counts): the counts
+    /// are from this commit, or from an earlier one.
     #[inline]
     pub(super) fn committed(&self) -> u64 {
         self.words.get(1).map_or(0, |word| word.load(Relaxed))
@@ -87,7 +87,7 @@ impl<'a> Tel<'a> {
         if self.is_versioned() { self.column(self.layout.ended, i).load(Relaxed) } else { NEVER }
     }
 
-    /// 1 where edges have no weights.
+    /// Returns the weight of an entry; 1 if edges have no weights.
     #[inline]
     pub(super) fn weight(&self, i: usize) -> f64 {
         if self.layout.weights == 0 {
@@ -117,12 +117,12 @@ impl<'a> Tel<'a> {
         self.words.get(self.layout.filter..).unwrap_or(&[])
     }
 
-    /// Makes a block that was just allocated an empty list.
+    /// Turns a newly allocated block into an empty list.
     pub(super) fn clear(&self) {
         self.words.iter().take(2).chain(self.filter()).for_each(|word| word.store(0, Relaxed));
     }
 
-    /// Writes an entry behind the others; it is not counted yet.
+    /// Writes an entry after the other entries; it is not counted yet.
     #[inline]
     pub(super) fn append(&self, i: usize, target: VertexId, weight: f64, created: u64, ended: u64) {
         self.set_target(i, target);
@@ -134,8 +134,8 @@ impl<'a> Tel<'a> {
         filter::insert(self.filter(), target);
     }
 
-    /// Appends those of the first entries of `other` that `keeps` takes, by their timestamps. Returns how
-    /// many there are then, from `count` on.
+    /// Appends the entries among the first `entries` of `other` whose timestamps `keeps` accepts. Returns the
+    /// number of appended entries.
     pub(super) fn append_all(
         &self,
         other: Tel<'_>,
@@ -156,7 +156,7 @@ impl<'a> Tel<'a> {
         count
     }
 
-    /// Moves the last of so many entries to the place of one that is gone: only where lists have no versions.
+    /// Moves the last of `entries` entries to the place of a removed one. Only for lists without versions.
     pub(super) fn replace_by_last(&self, i: usize, entries: usize) {
         self.set_target(i, self.target(entries - 1));
         self.set_weight(i, self.weight(entries - 1));
@@ -168,11 +168,11 @@ impl<'a> Tel<'a> {
         self.words[0].store(entries as u64 | (valid as u64) << 32, Release);
     }
 
-    /// The last of the first `end` entries that has this target. Reads from the end, O(end).
+    /// Returns the last entry with this target among the first `end` entries. Reads from the end, O(end).
     #[inline]
     fn last_with(&self, target: VertexId, end: usize) -> Option<usize> {
         let both = u64::from(target.0) << 32 | u64::from(target.0);
-        // A half is zero where the target stands.
+        // A half of the difference is zero if that half of the word is the target.
         let same = |word: &AtomicU64| {
             let differs = word.load(Relaxed) ^ both;
             (differs >> 32 == 0) | (differs as u32 == 0)
@@ -192,17 +192,17 @@ impl<'a> Tel<'a> {
         None
     }
 
-    /// The valid entry with this target, as a writer sees it that has `entries`. O(1) if the filter knows no
-    /// such entry, else O(entries).
+    /// Returns the valid entry with this target, as the writer with `entries` entries sees it. O(1) if the
+    /// filter rules out such an entry, else O(entries).
     pub(super) fn find_valid(&self, target: VertexId, entries: usize) -> Option<usize> {
         if entries == 0 || !filter::may_have(self.filter(), target) {
             return None;
         }
-        // Entries of one target stand in the order of their timestamps: only the last can be valid.
+        // The entries of one target are in the order of their timestamps, so only the last one can be valid.
         self.last_with(target, entries).filter(|&i| self.ended(i) == NEVER)
     }
 
-    /// The weight of the edge to `target` at `at`, if there is one.
+    /// Returns the weight of the edge to `target` at `at`, if there is one.
     #[inline]
     pub(super) fn find(&self, target: VertexId, at: u64) -> Option<f64> {
         let (mut end, _) = self.counts();
@@ -218,7 +218,7 @@ impl<'a> Tel<'a> {
         }
     }
 
-    /// The number of neighbours at `at`: O(1) if the last commit is visible, else O(entries).
+    /// Returns the number of neighbours at `at`. O(1) if the last commit is visible, else O(entries).
     #[inline]
     pub(super) fn degree(&self, at: u64) -> usize {
         let (entries, valid) = self.counts();
@@ -228,7 +228,7 @@ impl<'a> Tel<'a> {
         (0..entries).filter(|&i| self.created(i) <= at && at < self.ended(i)).count()
     }
 
-    /// The valid targets among so many entries, ascending.
+    /// Returns the valid targets among the first `entries` entries, ascending.
     pub(super) fn valid_targets(&self, entries: usize) -> Vec<VertexId> {
         let valid = (0..entries).filter(|&i| self.ended(i) == NEVER);
         let mut targets: Vec<VertexId> = valid.map(|i| self.target(i)).collect();
@@ -236,15 +236,16 @@ impl<'a> Tel<'a> {
         targets
     }
 
-    /// Copies what is visible at `at` of the last `most` of the first `end` entries, at most [`RUN`], from
-    /// new to old. Returns how many entries are left. Weights are copied if they are `WANTED`.
+    /// Copies the entries that are visible at `at` among the last `most` of the first `end` entries, at most
+    /// [`RUN`], from new to old. Returns the number of entries that are left. Weights are copied if they are
+    /// `WANTED`.
     #[inline]
     pub(super) fn copy<const WANTED: bool>(&self, end: usize, at: u64, most: usize, run: &mut Run) -> usize {
         if end == 0 {
             run.len = 0;
             return 0;
         }
-        // Even, so that a word of two targets is not read twice.
+        // The start is even, so that no word of two targets is read twice.
         let start = (end.saturating_sub(most.min(RUN)) + 1) & !1;
         match (self.is_versioned(), WANTED && self.layout.weights != 0) {
             (true, false) => self.copy_visible::<false>(start, end, at, run),
@@ -288,7 +289,7 @@ impl<'a> Tel<'a> {
     fn copy_all<const WEIGHTED: bool>(&self, start: usize, end: usize, run: &mut Run) {
         let len = end - start;
         let targets = &self.words[self.layout.targets + start / 2..self.layout.targets + end.div_ceil(2)];
-        // The half of the last word that no entry has is not the first of the run.
+        // The unused half of the last word must not become the first target of the run.
         let odd = len % 2;
         if let (1, Some(last)) = (odd, targets.last()) {
             run.targets[0] = VertexId(last.load(Relaxed) as u32);

@@ -1,4 +1,4 @@
-//! What no reader needs any more: blocks that were replaced, and invalidated entries (section 6, compaction).
+//! Data that no reader needs any more: replaced blocks, and invalidated entries (section 6, compaction).
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,30 +11,30 @@ use super::records::{Graph, Record};
 use super::store::Address;
 use crate::planted::{Planted, is_on};
 
-/// Blocks that were replaced, and vertices with invalidated entries.
+/// Replaced blocks, and vertices with invalidated entries.
 #[derive(Default)]
 pub(super) struct Waste {
-    /// By the timestamps from which on no reader finds them, nearly ascending.
+    /// The replaced blocks, by the timestamps from which on no reader finds them, nearly ascending.
     retired: Mutex<VecDeque<(u64, Address)>>,
     dirty: Mutex<Vec<VertexId>>,
 }
 
 impl Waste {
-    /// Has a vertex compacted later.
+    /// Notes a vertex for a later compaction.
     pub(super) fn note(&self, v: VertexId, record: &Record) {
         if !record.dirty.swap(true, Relaxed) {
             self.dirty.lock().push(v);
         }
     }
 
-    /// Keeps blocks until all readers see at least `at`. Returns how many are kept.
+    /// Keeps blocks until all readers see at least `at`. Returns the number of kept blocks.
     pub(super) fn retire(&self, at: u64, blocks: impl IntoIterator<Item = Address>) -> usize {
         let mut retired = self.retired.lock();
         retired.extend(blocks.into_iter().map(|block| (at, block)));
         retired.len()
     }
 
-    /// Gives blocks back that nobody reads. O(blocks that are given back).
+    /// Frees the blocks that no reader reads. O(freed blocks).
     pub(super) fn drain(&self, graph: &Graph, horizon: &Horizon) {
         let mut retired = self.retired.lock();
         while let Some(&(at, block)) = retired.front() {
@@ -49,15 +49,15 @@ impl Waste {
         }
     }
 
-    /// Compacts the lists of all vertices that were noted, one after another, and notes those again of which
-    /// a reader needs invalidated entries. Returns the blocks that were replaced: readers that are registered
-    /// now may read them. O(entries of those lists).
+    /// Compacts the lists of all noted vertices, one after another. Notes a vertex again if a reader still
+    /// needs its invalidated entries. Returns the replaced blocks, which readers that are registered now may
+    /// read. O(entries of those lists).
     pub(super) fn compact(&self, graph: &Graph, horizon: &Horizon, is_locking: bool) -> Vec<Address> {
         let dirty = std::mem::take(&mut *self.dirty.lock());
         let mut retired = Vec::new();
         for v in dirty {
             let Some(record) = graph.record(v) else { continue };
-            // It waits while it holds no other lock.
+            // The thread holds no other lock while it waits.
             let _lock = is_locking.then(|| record.lock.lock());
             record.dirty.store(false, Relaxed);
             let mut is_clean = true;
@@ -79,8 +79,8 @@ impl Waste {
     }
 }
 
-/// Copies the entries of a list that a reader needs to a block of their size. Returns whether all are valid.
-/// Under the lock.
+/// Copies the entries that a reader needs to a block that fits them. Returns true if all remaining entries
+/// are valid. Called under the lock.
 fn compact_list(
     graph: &Graph,
     record: &Record,

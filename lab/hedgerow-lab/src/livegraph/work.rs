@@ -1,5 +1,5 @@
-//! A write transaction (section 5): it locks vertices as it comes to them, changes their lists where readers
-//! do not see it, and then commits, or rolls back if a lock is not to be had in time.
+//! A write transaction (section 5). It locks each vertex at its first use, and changes lists invisibly to
+//! readers. Then it commits, or rolls back if it does not get a lock in time.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -16,20 +16,21 @@ use super::waste::Waste;
 use crate::change::{self, Change, Draft, Effect, More};
 use crate::planted::{Planted, is_on};
 
-/// How a transaction takes locks.
+/// The way in which a transaction takes locks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Locking {
-    /// It takes none: nobody else is there.
+    /// The transaction takes no locks, because there is no other user.
     Alone,
-    /// It rolls back where it waits longer.
+    /// The transaction rolls back if it waits longer than this.
     Timeout(Duration),
-    /// It waits for as long as it takes: for one transaction at a time, while all others have timeouts.
+    /// The transaction waits without a limit. Only one transaction at a time does so; all other ones have
+    /// timeouts.
     Patient,
 }
 
-/// How many neighbours are removed at least in one pass through the list.
+/// The smallest number of neighbours that are removed in one pass through the list.
 const ONE_PASS: usize = 8;
-/// No list of a transaction.
+/// The index for no list of a transaction.
 const NO_LIST: u32 = u32::MAX;
 
 /// A vertex that the transaction has locked.
@@ -37,20 +38,21 @@ struct Touched<'a> {
     v: VertexId,
     record: &'a Record,
     _lock: Option<MutexGuard<'a, ()>>,
-    /// Places of its lists among those of the transaction.
+    /// The indexes of its lists among the lists of the transaction.
     lists: [u32; 2],
     was_present: bool,
     present: bool,
 }
 
-/// A list that the transaction looks at, and perhaps changes.
+/// A list that the transaction reads, and perhaps changes.
 struct List {
     owner: u32,
     direction: Direction,
-    /// The block that readers find, and the one that is changed: the same until that is full.
+    /// The block that readers find.
     committed: Address,
+    /// The block that the transaction changes; the same as `committed` until the transaction copies the list.
     block: Address,
-    /// The entries before those of this transaction.
+    /// The number of entries before the entries of this transaction.
     base: u32,
     entries: u32,
     valid: u32,
@@ -58,17 +60,17 @@ struct List {
     has_ended: bool,
 }
 
-/// A transaction at work.
+/// A transaction that is not yet committed.
 pub(super) struct Work<'a> {
     graph: &'a Graph,
-    /// Its timestamp, or a mark until it has one.
+    /// The timestamp of the transaction, or its mark while it has no timestamp.
     mark: u64,
     locking: Locking,
-    /// Which entries a copy of a list may leave out.
+    /// The source of the horizon, which says which entries a copy of a list may leave out.
     horizon: &'a dyn Fn() -> Horizon,
     touched: SmallVec<[Touched<'a>; 2]>,
     lists: SmallVec<[List; 2]>,
-    /// The lists and places of entries that it invalidated.
+    /// The lists and the indexes of the entries that the transaction invalidated.
     ended: SmallVec<[(u32, u32); 2]>,
     has_failed: bool,
 }
@@ -92,10 +94,10 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Makes the updates, invisible to other transactions. `None` if a lock was not free: then the
-    /// transaction must be rolled back.
+    /// Makes the updates, invisibly to other transactions. Returns `None` if a lock was not free; the
+    /// transaction must then be rolled back.
     pub(super) fn make(&mut self, updates: &[Update]) -> Option<More> {
-        // Of these more is read than `apply` locks.
+        // These updates read lists before `apply` locks them.
         for update in updates {
             match *update {
                 Update::RemoveVertex(v) => drop(self.touch(v)),
@@ -109,7 +111,7 @@ impl<'a> Work<'a> {
         (!self.has_failed).then_some(more)
     }
 
-    /// Locks a vertex. Returns its place among those that are locked.
+    /// Locks a vertex. Returns its index among the locked vertices; none if it did not get the lock.
     fn touch(&mut self, v: VertexId) -> Option<usize> {
         if self.has_failed {
             return None;
@@ -142,7 +144,7 @@ impl<'a> Work<'a> {
         self.touched.get(place).filter(|touched| touched.v == v)
     }
 
-    /// The place of a list of a locked vertex.
+    /// Returns the index of a list of a locked vertex.
     fn list(&mut self, owner: usize, direction: Direction) -> usize {
         let touched = &mut self.touched[owner];
         let list = &mut touched.lists[direction as usize];
@@ -165,7 +167,7 @@ impl<'a> Work<'a> {
         *list as usize
     }
 
-    /// The block of a list as this transaction has it, and how many entries there are.
+    /// Returns the block of a list as this transaction sees it, and the number of its entries.
     fn seen(&self, owner: VertexId, direction: Direction) -> (Address, usize) {
         let Some(touched) = self.touched(owner) else { return (Address::NONE, 0) };
         match touched.lists[direction as usize] {
@@ -180,7 +182,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Changes one entry; up to `coming` more are appended to the list, with this one.
+    /// Changes one entry. This change and the following ones append up to `coming` entries to the list.
     fn change(&mut self, list: usize, change: &Change, coming: usize) -> Effect {
         let at = &self.lists[list];
         let (tel, entries) = (self.graph.tel(at.block), at.entries as usize);
@@ -213,8 +215,8 @@ impl<'a> Work<'a> {
         Effect { entries: -1, changed: true }
     }
 
-    /// True if these changes remove enough neighbours that one pass costs less than a search for each, which
-    /// begins at the newest entry.
+    /// True if these changes remove enough neighbours that one pass costs less than a search for each of
+    /// them. A search begins at the newest entry.
     fn is_removal_of_most(&self, list: usize, changes: &[Change]) -> bool {
         let is_much = changes.len() >= ONE_PASS && 2 * changes.len() >= self.lists[list].valid as usize;
         is_much && changes.iter().all(|change| change.weight.is_none())
@@ -226,8 +228,8 @@ impl<'a> Work<'a> {
         let tel = self.graph.tel(block);
         let is_one = |target| changes.binary_search_by_key(&target, |change| change.target).is_ok();
         let mut effect = Effect::default();
-        // From the last on: without versions the last takes the place of the one that is removed, and has
-        // been looked at.
+        // Starts at the last entry. Without versions, the last entry takes the place of a removed one, and it
+        // has been checked already.
         for i in (0..entries).rev() {
             if tel.ended(i) == NEVER && is_one(tel.target(i)) {
                 effect.add(self.remove(list, i));
@@ -236,7 +238,8 @@ impl<'a> Work<'a> {
         effect
     }
 
-    /// Invalidates an entry. False where there are no versions: then the entry is changed where it is.
+    /// Invalidates an entry. Returns false if there are no versions; the caller then changes the entry in
+    /// place.
     fn end(&mut self, list: usize, i: usize) -> bool {
         let at = &mut self.lists[list];
         (at.is_changed, at.has_ended) = (true, true);
@@ -261,9 +264,9 @@ impl<'a> Work<'a> {
         at.is_changed = true;
     }
 
-    /// Copies a list that has no room for the changes, without the entries that no reader needs. Later, when
-    /// this transaction has changed entries, they keep their places, and a list of new weights alone would
-    /// never be rid of the old ones.
+    /// Copies a list without room for the changes, and leaves out the entries that no reader needs. After
+    /// this transaction has changed entries, a copy keeps all entries in their places. So without this copy,
+    /// a list of new weights alone would never lose the old entries.
     fn make_room(&mut self, list: usize, changes: &[Change]) {
         let coming = changes.iter().filter(|change| change.weight.is_some()).count();
         let at = &self.lists[list];
@@ -274,9 +277,9 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Copies a full list to a larger block. Entries keep their places, unless this transaction has changed
-    /// none of them yet: then those that no reader needs are left out, and if that is a quarter, the block is
-    /// not larger.
+    /// Copies a full list to a larger block. Entries keep their places if this transaction has changed some
+    /// of them. Otherwise the copy leaves out the entries that no reader needs. If these are a quarter, the
+    /// block is not larger.
     fn grow(&mut self, list: usize, coming: usize) {
         let at = &self.lists[list];
         let (old, entries) = (self.graph.tel(at.block), at.entries as usize);
@@ -301,7 +304,7 @@ impl<'a> Work<'a> {
         at.is_changed = true;
     }
 
-    /// Makes the changes visible from `at` on (the apply phase). Returns the blocks that were replaced.
+    /// Makes the changes visible from `at` on (the apply phase). Returns the replaced blocks.
     pub(super) fn commit(&mut self, at: u64, waste: &Waste) -> SmallVec<[Address; 4]> {
         let mut retired = SmallVec::new();
         if at != self.mark {
@@ -335,7 +338,7 @@ impl<'a> Work<'a> {
         retired
     }
 
-    /// Takes everything back.
+    /// Rolls back all changes.
     pub(super) fn roll_back(self) {
         for &(list, i) in &self.ended {
             let tel = self.graph.tel(self.lists[list as usize].committed);
@@ -381,7 +384,7 @@ impl Draft for Work<'_> {
     }
 }
 
-/// The mark of a transaction of this number.
+/// Returns the mark of the transaction with this number.
 pub(super) fn mark(transaction: u64) -> u64 {
     MARK | transaction
 }

@@ -1,4 +1,4 @@
-//! The same levels for one user at a time.
+//! The same levels, for one user at a time.
 
 use hedgerow_core::{Capability, DynamicGraph, Update, Written};
 use parking_lot::Mutex;
@@ -10,26 +10,26 @@ use super::state::State;
 use crate::change;
 use crate::{GraphForm, LabError};
 
-/// The same levels for one user at a time. With `COPIES` each snapshot copies the indirection table and the
-/// pages that change, as the whole container does; without it they are changed where they are, unless a
-/// snapshot holds them. This is the cost of the structure alone.
+/// The same levels for one user at a time. With `COPIES`, each snapshot copies the indirection table and the
+/// pages that change, as the whole container does. Without it, they change in place, unless a snapshot holds
+/// them. This gives the cost of the structure alone.
 pub struct LlamaAlone<const COPIES: bool> {
     state: Mutex<State>,
     form: GraphForm,
 }
 
-/// Pages that are changed where they are.
+/// Levels whose pages change in place.
 pub type PlainLlama = LlamaAlone<false>;
-/// Pages that are copied for each snapshot.
+/// Levels whose pages are copied for each snapshot.
 pub type VersionedLlama = LlamaAlone<true>;
 
 impl<const COPIES: bool> LlamaAlone<COPIES> {
-    /// An empty graph with the default parameters.
+    /// Returns an empty graph with the default parameters.
     pub fn new(form: GraphForm) -> Self {
         Self::with_options(form, LlamaOptions::default())
     }
 
-    /// An empty graph.
+    /// Returns an empty graph.
     pub fn with_options(form: GraphForm, options: LlamaOptions) -> Self {
         LlamaAlone { state: Mutex::new(State::new(form, options)), form }
     }

@@ -1,4 +1,4 @@
-//! The write-optimised store: what changed in each list since the last snapshot, in a table of pages by id.
+//! The write-optimised store: the changes of each list since the last snapshot, in a table of pages by id.
 
 use hedgerow_core::VertexId;
 use smallvec::SmallVec;
@@ -8,14 +8,14 @@ use super::options::Shape;
 use super::record::Record;
 use super::table::Paging;
 
-/// A list that changed: what is left of its fragments, and the neighbours that were added.
+/// A changed list: the remaining part of its fragments, and the added neighbours.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) vertex: VertexId,
     pub(super) record: Record,
-    /// In no order.
+    /// The added neighbours, unordered.
     pub(super) targets: SmallVec<[VertexId; 4]>,
-    /// By the places of the targets, if the graph has weights.
+    /// The weights, in the order of the targets; empty if the graph has no weights.
     pub(super) weights: SmallVec<[f64; 2]>,
 }
 
@@ -37,14 +37,14 @@ impl Node {
     }
 }
 
-/// The lists of one direction that changed.
+/// The changed lists of one direction.
 #[derive(Debug)]
 pub(super) struct Buffer {
-    /// By page and id one more than the place among the nodes; 0 for none.
+    /// The index of each vertex's node plus one, by page and id; 0 if the vertex has no node.
     pages: Vec<Option<Box<[u32]>>>,
     paging: Paging,
     pub(super) nodes: Vec<Node>,
-    /// How many neighbours were added.
+    /// The number of added neighbours.
     pub(super) entries: usize,
 }
 
@@ -60,7 +60,7 @@ impl Buffer {
         self.nodes.get(node.checked_sub(1)?)
     }
 
-    /// The node of a vertex, with the record of the last snapshot if it is new.
+    /// Returns the node of a vertex. Makes a missing node with the record of the last snapshot.
     #[inline]
     pub(super) fn node(&mut self, v: VertexId, lists: &Lists) -> &mut Node {
         let (page, at) = (self.paging.page_of(v), self.paging.place_in_page(v));
@@ -76,7 +76,7 @@ impl Buffer {
         &mut self.nodes[page[at] as usize - 1]
     }
 
-    /// What the list of a vertex has at present: the record of its fragments, and what was added.
+    /// Returns the current list of a vertex: the record of its fragments, and the added neighbours.
     #[inline]
     pub(super) fn list(&self, v: VertexId, lists: &Lists) -> (Record, &[VertexId]) {
         match self.get(v) {
@@ -85,7 +85,7 @@ impl Buffer {
         }
     }
 
-    /// The bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         let pages = self.pages.iter().flatten().map(|page| size_of_val(&**page)).sum::<usize>();
         let spilled = self.nodes.iter().map(|node| {

@@ -1,7 +1,7 @@
-//! Freezing: the buffer becomes a level, together with the levels that are merged into it.
+//! Freezing: the buffer and the levels that are merged become a new level.
 //!
-//! A continuation record cannot be changed, so only the newest levels can be merged: all that lead to them
-//! are among them, or in the vertex table, which is copied by the page.
+//! A continuation record cannot change, so only the newest levels can be merged. All references to these
+//! levels are in these levels or in the vertex table, which is copied page by page.
 
 use std::mem;
 use std::sync::Arc;
@@ -18,24 +18,25 @@ use super::writer::Writer;
 use crate::merged::Merged;
 use crate::planted::{Planted, is_on};
 
-/// The most entries of a level that a merge makes: with their continuation records fewer than 2^32 places.
+/// The largest number of entries in a level that a merge makes. With their continuation records, they take
+/// fewer than 2^32 places.
 const MOST_ENTRIES: usize = u32::MAX as usize / (1 + Fragment::WORDS);
-/// The last epoch. Deletion vectors have one value more, for entries that are not removed.
+/// The last epoch. Deletion vectors use one more value, for entries that are not removed.
 pub(super) const LAST_EPOCH: u32 = u32::MAX - 1;
 
-/// Which levels are merged.
+/// The levels that a freeze merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Merging {
-    /// Those that the parameters say.
+    /// The levels that the parameters require.
     Due,
-    /// Also those with removed entries.
+    /// Also the levels with removed entries.
     Garbage,
-    /// All.
+    /// All levels.
     All,
 }
 
-/// Makes a snapshot of what the writer has changed: `root`, a copy of the last one or that itself, becomes
-/// the next one.
+/// Makes a snapshot of the writer's changes. `root` becomes the next snapshot; it is the last snapshot or a
+/// copy of it.
 pub(super) fn freeze(root: &mut Root, writer: &mut Writer, merging: Merging, shape: &Shape) {
     let epoch = root.next_epoch();
     let is_last = epoch == LAST_EPOCH;
@@ -50,15 +51,15 @@ pub(super) fn freeze(root: &mut Root, writer: &mut Writer, merging: Merging, sha
         }
     }
     writer.changes = 0;
-    // Levels without removed entries are read alike in all epochs.
+    // Levels without removed entries read the same in all epochs.
     root.epoch = if is_last { 0 } else { epoch };
     (root.at, root.vertices, root.edges, root.bound) =
         (writer.at, writer.vertices, writer.edges, writer.bound);
 }
 
-/// Returns the number of the oldest levels that stay as they are when `entries` are frozen. Each level that
-/// stays has more than `growth` times as many entries as all newer ones together, so there are O(log entries)
-/// of them, and an entry is merged O(log entries) times.
+/// Returns the number of the oldest levels that stay unchanged when `added` entries are frozen. Each level
+/// that stays has more than `growth` times as many entries as all newer levels together. So there are O(log
+/// entries) such levels, and an entry is merged O(log entries) times.
 fn levels_kept(levels: &[Arc<Level>], added: usize, merging: Merging, shape: &Shape) -> usize {
     let has_garbage = |level: &Arc<Level>| match merging {
         Merging::Due => level.removed().saturating_mul(shape.garbage) > level.entries(),
@@ -76,13 +77,13 @@ fn levels_kept(levels: &[Arc<Level>], added: usize, merging: Merging, shape: &Sh
     kept
 }
 
-/// The vertices whose records change, ascending: those of the buffer and of the levels that are merged.
+/// Returns the vertices whose records change, ascending: the vertices of the buffer and of the merged levels.
 fn touched(levels: &[Arc<Level>], buffer: &Buffer) -> Vec<VertexId> {
     let mut touched: Vec<VertexId> = buffer.nodes.iter().map(|node| node.vertex).collect();
     touched.sort_unstable();
     if !levels.is_empty() {
         levels.iter().for_each(|level| touched.extend_from_slice(level.vertices()));
-        // Of ascending parts, which this sort finds.
+        // The vertices are a few ascending parts, which this sort detects.
         touched.sort();
         touched.dedup();
     }
@@ -90,8 +91,8 @@ fn touched(levels: &[Arc<Level>], buffer: &Buffer) -> Vec<VertexId> {
 }
 
 impl Lists {
-    /// Puts a level in place of the levels from `kept` on and the buffer. `epoch` is the first that does not
-    /// see what the buffer removed.
+    /// Replaces the levels from `kept` on and the buffer by one level. `epoch` is the first epoch that does
+    /// not see the entries that the buffer removed.
     fn freeze(&mut self, buffer: &Buffer, kept: usize, epoch: u32, shape: &Shape) {
         let Lists { table, levels } = self;
         let touched = touched(&levels[kept..], buffer);
@@ -126,7 +127,7 @@ impl Lists {
     }
 }
 
-/// A level that is made of others.
+/// A new level, and the levels that it is made of.
 struct NextLevel<'a> {
     levels: &'a [Arc<Level>],
     kept: usize,
@@ -135,11 +136,11 @@ struct NextLevel<'a> {
 }
 
 impl NextLevel<'_> {
-    /// Appends the list of a vertex, of which the added neighbours are given and the others are those of
-    /// `before`. Returns its record.
+    /// Appends the list of a vertex. `list` has the added neighbours, and `before` leads to the other ones.
+    /// Returns the new record of the vertex.
     fn append(&mut self, v: VertexId, before: &Record, degree: usize, list: &mut MergedList) -> Record {
         let rest = self.collect(before.newest(), &mut list.merged);
-        // The neighbours that older levels have.
+        // The number of neighbours in older levels.
         let older = degree - list.merged.len();
         let rest = if older == 0 { Fragment::NONE } else { rest };
         let marked = before.is_marked() && older != self.entries(rest);
@@ -150,8 +151,8 @@ impl NextLevel<'_> {
         Record::new(newest, degree, before.is_present(), marked)
     }
 
-    /// Appends the entries that the merged levels have of a list, and returns where it goes on in those that
-    /// are kept.
+    /// Appends the entries of a list from the merged levels. Returns the fragment in the kept levels where
+    /// the list continues.
     fn collect(&self, newest: Fragment, merged: &mut Merged) -> Fragment {
         let epoch = if is_on(Planted::RemovedMerged) { 0 } else { self.epoch };
         let mut fragment = newest;
@@ -165,7 +166,7 @@ impl NextLevel<'_> {
         fragment
     }
 
-    /// How many entries a list has from a fragment on, with those that are removed.
+    /// Returns the number of entries in a list from a fragment on, removed entries included.
     fn entries(&self, mut fragment: Fragment) -> usize {
         let mut entries = 0;
         while !fragment.is_none() {
@@ -176,22 +177,22 @@ impl NextLevel<'_> {
     }
 }
 
-/// A list that is put together from the buffer and some levels.
+/// A list that is merged from the buffer and some levels.
 #[derive(Default)]
 struct MergedList {
     merged: Merged,
-    /// Room for sorting targets with their weights.
+    /// A buffer for sorting targets with their weights.
     pairs: Vec<(VertexId, f64)>,
     is_sorted: bool,
 }
 
 impl MergedList {
-    /// The list, in ascending order if fragments are sorted.
+    /// Returns the list, in ascending order if fragments are sorted.
     fn sort(&mut self) -> (&[VertexId], &[f64]) {
         let Merged { targets, weights } = &mut self.merged;
         if self.is_sorted && !targets.is_sorted() {
             if weights.is_empty() {
-                // Of ascending parts, mostly, which this sort finds.
+                // Usually the list is a few ascending parts, which this sort detects.
                 targets.sort();
             } else {
                 self.pairs.clear();

@@ -1,4 +1,4 @@
-//! A level: the edge table of one snapshot, which has the fragments of the lists that changed in it.
+//! A level: the edge table of one snapshot, with the fragments of the lists that changed in that snapshot.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -10,34 +10,34 @@ use super::options::Shape;
 use super::record::Fragment;
 use crate::planted::{Planted, is_on};
 
-/// How many places of an edge table share a part of its deletion vector.
+/// The number of places in an edge table that share a part of its deletion vector.
 const PART: usize = 1024;
-/// In a deletion vector: the entry is not removed.
+/// The mark of an entry that is not removed.
 const KEPT: u32 = u32::MAX;
-/// Fragments up to this length are searched from the beginning.
+/// The largest length of a fragment that is searched from its beginning.
 const SHORT: usize = 32;
 
 type Part = OnceLock<Box<[AtomicU32]>>;
 
-/// Fragments one after another, in the order of their vertices, each with its continuation record behind it
-/// if it has one.
+/// Fragments one after another, in the order of their vertices. If a fragment has a continuation record, the
+/// record follows the fragment.
 #[derive(Debug, Default)]
 pub(super) struct Level {
     targets: Vec<VertexId>,
-    /// By the places of the targets, if the graph has weights.
+    /// The weights, in the places of the targets; empty if the graph has no weights.
     weights: Vec<f64>,
-    /// Whose fragments they are, ascending.
+    /// The vertices of the fragments, ascending.
     vertices: Vec<VertexId>,
     entries: usize,
     is_sorted: bool,
-    /// By place the first epoch that does not see the entry (the deletion vector). A part is made when one of
-    /// its entries is removed.
+    /// The first epoch that does not see the entry, by place (the deletion vector). A part is made when one
+    /// of its entries is removed.
     marks: OnceLock<Box<[Part]>>,
-    /// How many entries the newest snapshot does not see.
+    /// The number of entries that the newest snapshot does not see.
     removed: AtomicUsize,
 }
 
-/// Whether a snapshot does not see an entry with this mark.
+/// True if the snapshot of an epoch does not see an entry with this mark.
 #[inline]
 fn is_gone(mark: &AtomicU32, epoch: u32) -> bool {
     let mark = mark.load(Relaxed);
@@ -50,19 +50,19 @@ impl Level {
         &self.targets[fragment.range()]
     }
 
-    /// None in a graph without weights.
+    /// Returns the weights of a fragment; none in a graph without weights.
     #[inline]
     pub(super) fn weights(&self, fragment: Fragment) -> &[f64] {
         self.weights.get(fragment.range()).unwrap_or(&[])
     }
 
-    /// The weight of the entry at a place.
+    /// Returns the weight of the entry at a place.
     #[inline]
     pub(super) fn weight(&self, at: usize) -> f64 {
         self.weights.get(at).copied().unwrap_or(1.0)
     }
 
-    /// Where the list goes on behind a fragment.
+    /// Returns the fragment where the list continues after this one.
     #[inline]
     pub(super) fn rest(&self, fragment: Fragment) -> Fragment {
         if !fragment.continues() {
@@ -86,7 +86,7 @@ impl Level {
         self.removed.load(Relaxed)
     }
 
-    /// How many entries the newest snapshot sees.
+    /// Returns the number of entries that the newest snapshot sees.
     pub(super) fn live(&self) -> usize {
         self.entries.saturating_sub(self.removed())
     }
@@ -96,7 +96,7 @@ impl Level {
         self.is_sorted
     }
 
-    /// The place of a target in a fragment, removed or not. O(log length) if fragments are sorted.
+    /// Returns the place of a target in a fragment, removed or not. O(log length) if fragments are sorted.
     #[inline]
     pub(super) fn find(&self, fragment: Fragment, target: VertexId) -> Option<usize> {
         let list = self.targets(fragment);
@@ -113,14 +113,15 @@ impl Level {
         self.marks.get()?.get(part)?.get().map(|marks| &**marks)
     }
 
-    /// Whether the snapshot of an epoch does not see the entry at a place.
+    /// True if the snapshot of an epoch does not see the entry at a place.
     #[inline]
     pub(super) fn is_removed(&self, at: usize, epoch: u32) -> bool {
         self.marks(at / PART).is_some_and(|marks| is_gone(&marks[at % PART], epoch))
     }
 
-    /// Removes the entry at a place from the snapshots of this epoch and later ones. Readers of older ones
-    /// may look at it meanwhile: whatever they find, it says that they see the entry.
+    /// Removes the entry at a place from the snapshots of this epoch and of later epochs. A reader of an
+    /// older epoch may read the mark at the same time. The old and the new mark both say that this reader
+    /// sees the entry.
     pub(super) fn mark(&self, at: usize, epoch: u32) {
         let parts = self.targets.len().div_ceil(PART);
         let parts = self.marks.get_or_init(|| (0..parts).map(|_| Part::new()).collect());
@@ -129,7 +130,7 @@ impl Level {
         self.lose(1);
     }
 
-    /// Counts entries that no list of the newest snapshot has any more.
+    /// Counts more entries that the newest snapshot does not see.
     pub(super) fn lose(&self, entries: usize) {
         if !is_on(Planted::RemovedNotCounted) {
             self.removed.fetch_add(entries, Relaxed);
@@ -137,7 +138,7 @@ impl Level {
     }
 
     /// Calls `f` with the entries at these places that the snapshot of an epoch sees, in as few pieces as
-    /// they lie in.
+    /// possible.
     #[inline]
     pub(super) fn for_each_piece(
         &self,
@@ -166,7 +167,7 @@ impl Level {
         piece(begin..places.end);
     }
 
-    /// The bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         let ids = (self.targets.capacity() + self.vertices.capacity()) * size_of::<VertexId>();
         let marks = self.marks.get().map_or(0, |parts| {
@@ -177,15 +178,15 @@ impl Level {
     }
 }
 
-/// How many ids are compared at once.
+/// The number of ids that one step compares.
 const LANES: usize = 32;
 
-/// Where a target stands in a list that is in no order.
+/// Returns the position of a target in an unordered list.
 #[inline]
 pub(super) fn position(list: &[VertexId], target: VertexId) -> Option<usize> {
     let (steps, rest) = list.as_chunks::<LANES>();
     for (i, step) in steps.iter().enumerate() {
-        // Without a branch on each id.
+        // Compares all ids of a step, without a branch for each id.
         if step.iter().fold(false, |found, &id| found | (id == target)) {
             return step.iter().position(|&id| id == target).map(|at| i * LANES + at);
         }
@@ -193,7 +194,7 @@ pub(super) fn position(list: &[VertexId], target: VertexId) -> Option<usize> {
     rest.iter().position(|&id| id == target).map(|at| steps.len() * LANES + at)
 }
 
-/// A level while its fragments are written.
+/// A level whose fragments are being written.
 #[derive(Debug)]
 pub(super) struct LevelBuilder {
     index: usize,
@@ -201,7 +202,8 @@ pub(super) struct LevelBuilder {
 }
 
 impl LevelBuilder {
-    /// For the level at this index, with room for so many fragments with so many entries.
+    /// Returns a builder of the level at this index, with room for `fragments` fragments with `entries`
+    /// entries.
     pub(super) fn new(index: usize, fragments: usize, entries: usize, shape: &Shape) -> LevelBuilder {
         let places = entries + if index == 0 { 0 } else { fragments * Fragment::WORDS };
         let level = Level {
@@ -214,7 +216,7 @@ impl LevelBuilder {
         LevelBuilder { index, level }
     }
 
-    /// Appends the fragment of a vertex, which goes on at `rest`. Vertices ascend.
+    /// Appends the fragment of a vertex, whose list continues at `rest`. Vertices ascend.
     pub(super) fn push(
         &mut self,
         vertex: VertexId,
@@ -230,7 +232,7 @@ impl LevelBuilder {
         let continues = !rest.is_none() && !is_on(Planted::ContinuationLost);
         if continues {
             level.targets.extend(rest.words());
-            // Weights have the places of their targets.
+            // Keeps each weight in the place of its target.
             level
                 .weights
                 .extend((!weights.is_empty()).then_some([0.0; Fragment::WORDS]).into_iter().flatten());
@@ -238,7 +240,7 @@ impl LevelBuilder {
         Fragment::new(self.index, start, targets.len(), continues)
     }
 
-    /// The level, if it has a fragment.
+    /// Returns the level, if it has a fragment.
     pub(super) fn finish(self) -> Option<Level> {
         let mut level = self.level;
         level.targets.shrink_to_fit();

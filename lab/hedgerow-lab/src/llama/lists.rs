@@ -1,4 +1,4 @@
-//! The multi-level CSR of one direction: a vertex table, and the levels to which its records lead.
+//! The multi-level CSR of one direction: a vertex table, and the levels with the fragments of its lists.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::table::Table;
 use crate::run::{FIRST_RUN, RUN, with_run};
 
 /// The lists of all vertices in one direction. A clone copies the indirection table and the list of levels,
-/// and shares all else.
+/// and shares everything else.
 #[derive(Clone, Debug)]
 pub(super) struct Lists {
     pub(super) table: Table,
-    /// From old to new.
+    /// The levels, from old to new.
     pub(super) levels: Vec<Arc<Level>>,
 }
 
@@ -63,8 +63,9 @@ impl Lists {
         Fragments { levels: &self.levels, next: newest }
     }
 
-    /// The entry of a target that the snapshot of an epoch sees in the list of this record. The newest entry
-    /// of a target tells: an older one was removed before that was inserted.
+    /// Returns the place of a target in the list of this record, if the snapshot of an epoch sees the entry.
+    /// The newest entry of a target decides, because an older entry was removed before the newer one was
+    /// inserted.
     #[inline]
     pub(super) fn find(&self, record: &Record, target: VertexId, epoch: u32) -> Option<Place> {
         let find = |(level, fragment): (&Level, Fragment)| Some((fragment, level.find(fragment, target)?));
@@ -79,12 +80,12 @@ impl Lists {
         self.levels[place.level].weight(place.at)
     }
 
-    /// Removes an entry from the snapshots of this epoch and later ones.
+    /// Removes an entry from the snapshots of this epoch and of later epochs.
     pub(super) fn mark(&self, place: Place, epoch: u32) {
         self.levels[place.level].mark(place.at, epoch);
     }
 
-    /// The first fragment, if it is the whole list, in ascending order.
+    /// Returns the first fragment, if it is the whole list in ascending order.
     #[inline]
     pub(super) fn whole(&self, record: &Record) -> Option<&[VertexId]> {
         let newest = record.newest();
@@ -96,7 +97,7 @@ impl Lists {
         is_whole.then(|| level.targets(newest))
     }
 
-    /// The first fragment, in ascending order, if all of its entries are neighbours.
+    /// Returns the first fragment, if it is in ascending order and the list has no removed entries.
     #[inline]
     pub(super) fn first(&self, record: &Record) -> Option<&[VertexId]> {
         let newest = record.newest();
@@ -107,8 +108,9 @@ impl Lists {
         level.is_sorted().then(|| level.targets(newest))
     }
 
-    /// Calls `f` with the neighbours that the snapshot of an epoch sees in the list of this record, in runs,
-    /// at least one, until it breaks. A fragment of a list without removed entries is lent as it is.
+    /// Calls `f` with the neighbours that the snapshot of an epoch sees in the list of this record. `f` gets
+    /// them in one or more runs, until it breaks. If the list has no removed entries, the runs are its
+    /// fragments, without a copy.
     #[inline]
     pub(super) fn runs<const WEIGHTS: bool>(
         &self,
@@ -128,7 +130,7 @@ impl Lists {
         ControlFlow::Continue(())
     }
 
-    /// As [`runs`](Self::runs), with copies of the entries that are seen.
+    /// Calls `f` like [`runs`](Self::runs), with copies of the visible entries.
     fn copied_runs<const WEIGHTS: bool>(
         &self,
         record: &Record,
@@ -155,7 +157,7 @@ impl Lists {
         })
     }
 
-    /// The neighbours that the snapshot of an epoch sees in the list of this record.
+    /// Returns the neighbours that the snapshot of an epoch sees in the list of this record.
     pub(super) fn targets(&self, record: &Record, epoch: u32) -> Vec<VertexId> {
         let mut targets = Vec::with_capacity(record.degree());
         for (level, fragment) in self.fragments(record.newest()) {
@@ -164,7 +166,7 @@ impl Lists {
         targets
     }
 
-    /// The bytes on the heap, as if the version shared nothing.
+    /// Returns the number of bytes on the heap, as if the version shared nothing.
     pub(super) fn bytes(&self) -> usize {
         let counts = 2 * size_of::<usize>();
         let levels = self.levels.iter().map(|level| counts + level.bytes()).sum::<usize>();

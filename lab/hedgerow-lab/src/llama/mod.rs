@@ -1,14 +1,14 @@
 //! LLAMA: Macko, Marathe, Margo and Seltzer, "LLAMA: efficient graph analytics using large multiversioned
 //! arrays" (ICDE 2015).
 //!
-//! A multi-version CSR, as the study (Su et al.) describes it in 4.1.5. Each snapshot has a vertex table in
-//! pages behind an indirection table, and shares pages with other snapshots; a page is copied when a record
-//! in it changes. A record leads to the newest fragment of a list, in the edge table of the snapshot that
-//! added it (a level), and a continuation record behind that to the next older one. Removed entries are
-//! marked in deletion vectors. One writer at a time collects changes in a write-optimised buffer, which
-//! becomes the next level. Newest levels are merged, so that lists have few fragments. [`Llama`] is the whole
-//! container, [`LlamaAlone`] the same levels for one user at a time. Parameters and deviations:
-//! `docs/design/lab/llama.md`.
+//! A multi-version CSR, as the study (Su et al.) describes it in section 4.1.5. Each snapshot has a vertex
+//! table in pages behind an indirection table, and shares pages with other snapshots. A page is copied when a
+//! record in it changes. A record leads to the newest fragment of a list, in the edge table of the snapshot
+//! that added the fragment (a level). A continuation record after the fragment leads to the next older
+//! fragment. Deletion vectors mark removed entries. One writer at a time collects changes in a
+//! write-optimised buffer, which becomes the next level. The newest levels are merged, so that lists have few
+//! fragments. [`Llama`] is the whole container; [`LlamaAlone`] has the same levels for one user at a time.
+//! Parameters and deviations: `docs/design/lab/llama.md`.
 
 use std::mem;
 use std::sync::Arc;
@@ -39,54 +39,54 @@ use root::Root;
 pub use snapshot::{LlamaBlock, LlamaSnapshot};
 use state::State;
 
-/// The largest id: an indirection table for more would have more than 8 MB.
+/// The largest id. An indirection table for larger ids would have more than 8 MB.
 const MOST: VertexId = VertexId((1 << 28) - 1);
 
 /// A multi-version CSR with one writer at a time.
 pub struct Llama {
-    /// Held by the writer, and by who freezes the buffer.
+    /// The state behind the writer's lock; a thread that freezes the buffer holds the lock too.
     state: Mutex<State>,
-    /// The last snapshot, behind a lock that is held while a pointer is copied.
+    /// The last snapshot. Its lock is held only while a pointer is copied.
     published: Mutex<Published>,
     form: GraphForm,
 }
 
 struct Published {
     root: Arc<Root>,
-    /// Whether every transaction that has returned is in it.
+    /// Whether the snapshot contains every transaction that has returned.
     is_current: bool,
 }
 
 impl Llama {
-    /// An empty graph with the default parameters.
+    /// Returns an empty graph with the default parameters.
     pub fn new(form: GraphForm) -> Llama {
         Llama::with_options(form, LlamaOptions::default())
     }
 
-    /// An empty graph.
+    /// Returns an empty graph.
     pub fn with_options(form: GraphForm, options: LlamaOptions) -> Llama {
         let state = State::new(form, options);
         let published = Published { root: state.root.clone(), is_current: true };
         Llama { state: Mutex::new(state), published: Mutex::new(published), form }
     }
 
-    /// The number of levels of the last snapshot: in no more pieces lies any list.
+    /// Returns the number of levels of the last snapshot. No list has more pieces than this.
     pub fn levels(&self) -> usize {
         self.published.lock().root.lists.iter().map(|lists| lists.levels.len()).max().unwrap_or(0)
     }
 
-    /// The last snapshot, if it has everything that was written.
+    /// Returns the last snapshot, if it contains all transactions.
     #[inline]
     fn current(&self) -> Option<Arc<Root>> {
         let published = self.published.lock();
         published.is_current.then(|| published.root.clone())
     }
 
-    /// Gives a snapshot to readers. Under the writer's lock.
+    /// Publishes a snapshot to readers. Called under the writer's lock.
     fn publish(&self, root: Arc<Root>) {
         let next = Published { root, is_current: true };
         let before = mem::replace(&mut *self.published.lock(), next);
-        // Readers do not wait for what this frees.
+        // Frees the old snapshot outside the lock, so that readers do not wait.
         drop(before);
     }
 }
@@ -116,7 +116,7 @@ impl DynamicGraph for Llama {
             let root = state.snapshot::<true>();
             if is_on(Planted::PublishedOutsideLock) {
                 drop(state);
-                // Long enough for others to write.
+                // Gives other threads enough time to write.
                 (0..20).for_each(|_| std::thread::yield_now());
             }
             self.publish(root.clone());

@@ -1,4 +1,4 @@
-//! The parameters.
+//! The parameters of LLAMA.
 
 use super::table::Paging;
 use crate::GraphForm;
@@ -6,19 +6,19 @@ use crate::GraphForm;
 /// Parameters of LLAMA's vertex table, snapshots and merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LlamaOptions {
-    /// How many vertices have their records in one page of a large multiversioned array: a power of two from
-    /// 64 to 65,536; other numbers are rounded up.
+    /// The number of vertices whose records share a page of a large multiversioned array: a power of two from
+    /// 64 to 65,536. Other numbers are rounded up.
     pub page: usize,
     /// The number of changes of lists and vertices after which the buffer is frozen even if no reader opens a
-    /// snapshot. With 1 each transaction makes a snapshot, as the study has it.
+    /// snapshot. With 1, each transaction makes a snapshot, as in the study.
     pub delta: usize,
-    /// A level is merged with all newer ones when it has at most this many times as many entries as they
-    /// have; 0 merges only levels of which all entries are removed.
+    /// The growth factor: a level is merged with all newer levels if it has at most this many times as many
+    /// entries as they have. With 0, only levels whose entries are all removed are merged.
     pub growth: usize,
-    /// A level is merged with all newer ones when more than one in this many of its entries is removed; 0
-    /// merges none for that.
+    /// The garbage limit: a level is merged with all newer levels if more than one in this many of its
+    /// entries is removed. With 0, no level is merged for this reason.
     pub garbage: usize,
-    /// Whether a fragment is sorted when it is frozen, and searched by halving; if not, it is searched from
+    /// Whether a fragment is sorted when it is frozen, and searched by halving. If not, a search starts at
     /// its beginning.
     pub sorted: bool,
 }
@@ -29,7 +29,7 @@ impl Default for LlamaOptions {
     }
 }
 
-/// The options as the structure uses them.
+/// The options in the form that the structure uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) paging: Paging,

@@ -1,17 +1,17 @@
-//! What the vertex table has for each vertex: where its newest fragment lies, and its degree.
+//! The record of each vertex in the vertex table: the place of its newest fragment, and its degree.
 
 use std::ops::Range;
 
 use hedgerow_core::VertexId;
 
-/// In the level of a fragment: a continuation record stands behind its entries.
+/// A flag in the level of a fragment: a continuation record follows its entries.
 const CONTINUES: u32 = 1 << 31;
-/// In the degree of a record: the vertex exists.
+/// A flag in the degree of a record: the vertex exists.
 const PRESENT: u32 = 1 << 31;
-/// In the degree of a record: some entry of its fragments is removed.
+/// A flag in the degree of a record: an entry of its fragments is removed.
 const MARKED: u32 = 1 << 30;
 
-/// The part of a list that one level has.
+/// The part of a list in one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fragment {
     level: u32,
@@ -20,13 +20,15 @@ pub(super) struct Fragment {
 }
 
 impl Fragment {
-    /// Of a vertex that has no list.
+    /// The fragment of a vertex without a list.
     pub(super) const NONE: Fragment = Fragment { level: 0, start: 0, len: 0 };
-    /// How many places in an edge table a continuation record takes.
+    /// The number of places that a continuation record takes in an edge table.
     pub(super) const WORDS: usize = 3;
 
+    /// Makes the fragment at a place of a level.
+    ///
     /// # Panics
-    /// If the level is larger than its edge table can be addressed: policies keep it below that.
+    /// If `start` is 2^32 or more. Levels have fewer places, because merges keep them below that.
     pub(super) fn new(level: usize, start: usize, len: usize, continues: bool) -> Fragment {
         let start = u32::try_from(start).expect("an edge table has fewer than 2^32 places");
         let flag = if continues { CONTINUES } else { 0 };
@@ -58,7 +60,7 @@ impl Fragment {
         self.start as usize..self.start as usize + self.len as usize
     }
 
-    /// As a continuation record.
+    /// Returns the fragment as a continuation record.
     pub(super) fn words(self) -> [VertexId; Fragment::WORDS] {
         [self.level, self.start, self.len].map(VertexId)
     }
@@ -73,7 +75,7 @@ impl Fragment {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
     newest: Fragment,
-    /// The number of neighbours, with two flags.
+    /// The number of neighbours, and two flags.
     degree: u32,
 }
 
@@ -107,7 +109,7 @@ impl Record {
         self.degree = if present { self.degree | PRESENT } else { self.degree & !PRESENT };
     }
 
-    /// One of the entries was marked as removed. A list without entries has no fragments.
+    /// Counts one entry as removed. A list without remaining entries has no fragments.
     pub(super) fn lose_one(&mut self) {
         let degree = self.degree() - 1;
         *self = match degree {
@@ -116,7 +118,7 @@ impl Record {
         };
     }
 
-    /// All of the entries are gone.
+    /// Makes the list empty.
     pub(super) fn lose_all(&mut self) {
         *self = Record::new(Fragment::NONE, 0, self.is_present(), false);
     }

@@ -4,18 +4,18 @@ use super::lists::Lists;
 use super::options::Shape;
 
 /// Everything that a snapshot holds. A clone copies the indirection tables and the lists of levels, and
-/// shares all else.
+/// shares everything else.
 #[derive(Clone, Debug)]
 pub(super) struct Root {
-    /// The number of the snapshot, by which deletion vectors are read.
+    /// The number of the snapshot; readers compare the marks in deletion vectors with it.
     pub(super) epoch: u32,
-    /// The last transaction.
+    /// The timestamp of the last transaction.
     pub(super) at: u64,
     pub(super) vertices: usize,
     pub(super) edges: u64,
-    /// One more than the largest id there was.
+    /// One more than the largest id that ever existed.
     pub(super) bound: usize,
-    /// By direction; those of incoming edges are empty in an undirected graph.
+    /// The lists by direction; the incoming lists are empty in an undirected graph.
     pub(super) lists: [Lists; 2],
 }
 
@@ -25,18 +25,18 @@ impl Root {
         Root { epoch: 0, at: 0, vertices: 0, edges: 0, bound: 0, lists }
     }
 
-    /// The first epoch that does not see what is removed now.
+    /// Returns the first epoch that does not see the entries that are removed now.
     #[inline]
     pub(super) fn next_epoch(&self) -> u32 {
         self.epoch + 1
     }
 
-    /// Whether a level has entries that this snapshot does not see.
+    /// True if a level has entries that this snapshot does not see.
     pub(super) fn has_garbage(&self) -> bool {
         self.lists.iter().flat_map(|lists| &lists.levels).any(|level| level.removed() > 0)
     }
 
-    /// The bytes on the heap, as if the version shared nothing.
+    /// Returns the number of bytes on the heap, as if the version shared nothing.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Root>() + self.lists.iter().map(Lists::bytes).sum::<usize>()
     }

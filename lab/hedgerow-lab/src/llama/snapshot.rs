@@ -1,5 +1,5 @@
-//! Reading: a snapshot holds a root. What that leads to never changes but for deletion vectors, of which only
-//! later snapshots see more.
+//! Reads of a snapshot, which holds a root. Everything below the root is immutable except the deletion
+//! vectors, and only later snapshots see their new marks.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -17,14 +17,14 @@ use crate::GraphForm;
 use crate::flat::FlatLists;
 use crate::runs::Runs;
 
-/// How many lines of a fragment are loaded ahead; the processor follows by itself.
+/// The number of cache lines of a fragment to prefetch; the hardware prefetcher loads the following ones.
 const PREFETCHED_LINES: usize = 2;
 
-/// A snapshot.
+/// A snapshot of the graph.
 pub struct LlamaSnapshot {
     root: Arc<Root>,
     form: GraphForm,
-    /// Lists that lie in pieces or have removed entries, for kernels that look at two at a time.
+    /// Copies of lists that are in pieces or have removed entries, for kernels that read two lists at a time.
     whole: FlatLists,
 }
 
@@ -163,8 +163,8 @@ impl Topology for LlamaSnapshot {
 }
 
 impl Resident for LlamaSnapshot {
-    /// The fragment itself, if it is the whole list; else a copy in ascending order, made at the first read
-    /// of the list.
+    /// Returns the fragment itself if it is the whole list. Else returns a copy in ascending order, which is
+    /// made at the first read of the list.
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         let lists = self.lists(direction);
         let whole = lists.table.get(v).and_then(|record| lists.whole(record));

@@ -1,4 +1,4 @@
-//! The last snapshot with what was written since: for one user at a time.
+//! The last snapshot and the changes since then, for one user at a time.
 
 use std::sync::Arc;
 
@@ -24,13 +24,14 @@ impl State {
         State { root: Arc::new(Root::new(&shape)), writer: Writer::new(form, shape), shape }
     }
 
-    /// Whether something was written that the last snapshot does not see.
+    /// True if there are changes that the last snapshot does not see.
     pub(super) fn is_dirty(&self) -> bool {
         self.writer.changes > 0
     }
 
-    /// Makes a transaction, and freezes the buffer if that is full: with a copy of the indirection table and
-    /// of the pages that change if `COPIES`, else where they are, unless a snapshot holds them.
+    /// Makes a transaction, and freezes the buffer if it is full. With `COPIES`, the freeze copies the
+    /// indirection table and the pages that change. Without it, they change in place, unless a snapshot holds
+    /// them.
     pub(super) fn write<const COPIES: bool>(&mut self, updates: &[Update]) -> Written {
         let written = self.writer.write(updates, &self.root);
         if self.writer.changes >= self.shape.delta {
@@ -39,7 +40,7 @@ impl State {
         written
     }
 
-    /// A snapshot of everything that was written.
+    /// Returns a snapshot of all changes.
     pub(super) fn snapshot<const COPIES: bool>(&mut self) -> Arc<Root> {
         if self.is_dirty() {
             self.freeze::<COPIES>(Merging::Due);
@@ -64,7 +65,7 @@ impl State {
         }
     }
 
-    /// The bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.root.bytes() + self.writer.bytes()
     }
@@ -79,8 +80,7 @@ mod tests {
     use super::*;
     use crate::planted::sound;
 
-    /// Each snapshot, those before the last epoch and those behind it, sees one edge less than the one
-    /// before.
+    /// Each snapshot, before and after the last epoch, sees one edge less than the snapshot before it.
     #[test]
     fn epochs_begin_again_after_the_last() {
         const EDGES: u32 = 8;

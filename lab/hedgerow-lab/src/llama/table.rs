@@ -1,4 +1,5 @@
-//! The large multiversioned array: records in pages behind an indirection table, which a new version copies.
+//! The large multiversioned array: records in pages behind an indirection table. A new version copies the
+//! table.
 
 use std::sync::Arc;
 
@@ -8,20 +9,20 @@ use super::record::Record;
 
 type Page = Arc<[Record]>;
 
-/// How ids are divided into pages.
+/// The division of ids into pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paging {
-    /// The logarithm of the ids in a page.
+    /// The logarithm of the number of ids in a page.
     bits: u32,
 }
 
 impl Paging {
-    /// With pages of about so many ids: no subgraph lies in two.
+    /// Returns a paging with about `page` ids in a page. No subgraph is in two pages.
     pub(super) fn of(page: usize) -> Paging {
         Paging { bits: page.clamp(SUBGRAPH_VERTICES, 1 << 16).next_power_of_two().trailing_zeros() }
     }
 
-    /// The ids in a page.
+    /// Returns the number of ids in a page.
     #[inline]
     pub(super) fn len(self) -> usize {
         1 << self.bits
@@ -38,12 +39,12 @@ impl Paging {
     }
 }
 
-/// The vertex table of one snapshot in one direction. A clone is a copy of the indirection table, and shares
-/// all pages.
+/// The vertex table of one snapshot in one direction. A clone copies the indirection table and shares all
+/// pages.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     indirection: Vec<Page>,
-    /// Stands for all pages of which no vertex exists.
+    /// The empty page, which all page numbers without an existing vertex share.
     empty: Page,
     paging: Paging,
 }
@@ -66,7 +67,7 @@ impl Table {
         self.indirection.get(self.paging.page_of(v))?.get(self.paging.place_in_page(v))
     }
 
-    /// The records of a subgraph; none where it has no page.
+    /// Returns the records of a subgraph; none if the subgraph has no page.
     #[inline]
     pub(super) fn subgraph(&self, subgraph: SubgraphId) -> &[Record] {
         let first = subgraph.vertex(LocalVertex(0));
@@ -76,17 +77,17 @@ impl Table {
         }
     }
 
-    /// A page for writing: a copy, if another version has it too.
+    /// Returns a page for writing. Copies it if another version shares it.
     pub(super) fn page_mut(&mut self, page: usize) -> &mut [Record] {
         Arc::make_mut(&mut self.indirection[page])
     }
 
-    /// Gives up a page of which no vertex exists.
+    /// Releases a page in which no vertex exists.
     pub(super) fn give_back(&mut self, page: usize) {
         self.indirection[page] = self.empty.clone();
     }
 
-    /// The bytes on the heap, as if the version shared nothing.
+    /// Returns the number of bytes on the heap, as if the version shared nothing.
     pub(super) fn bytes(&self) -> usize {
         let page = size_of::<Record>() * self.paging.len();
         let pages = self.indirection.iter().filter(|page| !Arc::ptr_eq(page, &self.empty)).count();

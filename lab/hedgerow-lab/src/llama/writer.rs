@@ -1,5 +1,6 @@
-//! Transactions: each update is made at once, in the buffer and, where it removes an entry of a level, in
-//! that level's deletion vector. No snapshot sees either before the buffer is frozen.
+//! Transactions. The writer makes each update at once in the buffer. If an update removes an entry of a
+//! level, the writer also marks the entry in the level's deletion vector. No snapshot sees these changes
+//! before the buffer is frozen.
 
 use hedgerow_core::{Direction, Timestamp, Update, VertexId, Written};
 use smallvec::SmallVec;
@@ -10,22 +11,22 @@ use super::options::Shape;
 use super::root::Root;
 use crate::GraphForm;
 
-/// What the one writer knows beyond the last snapshot.
+/// The state of the only writer: all changes since the last snapshot.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) buffers: [Buffer; 2],
-    /// The last transaction.
+    /// The timestamp of the last transaction.
     pub(super) at: u64,
     pub(super) vertices: usize,
     pub(super) edges: u64,
     pub(super) bound: usize,
-    /// How often a list or a vertex changed since the last snapshot.
+    /// The number of changes of lists and vertices since the last snapshot.
     pub(super) changes: usize,
     form: GraphForm,
     shape: Shape,
 }
 
-/// One end of an edge: in which list it stands, and as which neighbour.
+/// One end of an edge: the list with the edge, and the neighbour in that list.
 #[derive(Clone, Copy, Debug)]
 struct End {
     owner: VertexId,
@@ -39,7 +40,8 @@ impl Writer {
         Writer { buffers, at: 0, vertices: 0, edges: 0, bound: 0, changes: 0, form, shape }
     }
 
-    /// Makes a transaction on the last snapshot and the buffer. One that changes nothing draws no timestamp.
+    /// Makes a transaction on the last snapshot and the buffer. A transaction without changes draws no
+    /// timestamp.
     pub(super) fn write(&mut self, updates: &[Update], root: &Root) -> Written {
         let (vertices, edges, changes) = (self.vertices as i64, self.edges as i64, self.changes);
         for update in updates {
@@ -78,7 +80,7 @@ impl Writer {
         }
     }
 
-    /// The ends of an edge: one of an undirected loop, else two.
+    /// Returns the ends of an edge: one end of an undirected loop, else two.
     fn ends(&self, src: VertexId, dst: VertexId) -> SmallVec<[End; 2]> {
         let mut ends = SmallVec::new();
         ends.push(End { owner: src, direction: Direction::Out, target: dst });
@@ -89,7 +91,7 @@ impl Writer {
         ends
     }
 
-    /// The end in whose list a search has less to read: both ends of an edge are there, or none.
+    /// Returns the end whose list is cheaper to search. Either both lists have the edge, or neither does.
     fn nearer(&self, ends: &[End], root: &Root) -> End {
         let cost = |end: &&End| {
             let direction = end.direction as usize;
@@ -100,7 +102,7 @@ impl Writer {
         ends.iter().min_by_key(cost).copied().unwrap_or(ends[0])
     }
 
-    /// The weight of the edge at this end, if it is there.
+    /// Returns the weight of the edge at this end, if the edge exists.
     fn find(&self, end: End, root: &Root) -> Option<f64> {
         let (lists, buffer) = (&root.lists[end.direction as usize], &self.buffers[end.direction as usize]);
         let node = buffer.get(end.owner);
@@ -113,7 +115,7 @@ impl Writer {
         lists.find(&record, end.target, root.next_epoch()).map(|place| lists.weight(place))
     }
 
-    /// Adds an edge, which is not there, at this end.
+    /// Adds a missing edge at this end.
     fn add(&mut self, end: End, weight: f64, root: &Root) {
         let buffer = &mut self.buffers[end.direction as usize];
         let node = buffer.node(end.owner, &root.lists[end.direction as usize]);
@@ -122,7 +124,7 @@ impl Writer {
         self.changes += 1;
     }
 
-    /// Takes an edge, which is there, out of the list at this end.
+    /// Removes an existing edge from the list at this end.
     fn take(&mut self, end: End, root: &Root) {
         let lists = &root.lists[end.direction as usize];
         let buffer = &mut self.buffers[end.direction as usize];
@@ -137,8 +139,7 @@ impl Writer {
         self.changes += 1;
     }
 
-    /// Gives an edge, which is there, another weight at this end. An entry of a level is removed and added
-    /// again.
+    /// Sets the weight of an existing edge at this end. An entry of a level is removed and added again.
     fn weigh(&mut self, end: End, weight: f64, root: &Root) {
         let buffer = &mut self.buffers[end.direction as usize];
         let node = buffer.node(end.owner, &root.lists[end.direction as usize]);
@@ -178,7 +179,7 @@ impl Writer {
         }
     }
 
-    /// Takes a vertex out of the lists of its neighbours, and leaves its own without fragments.
+    /// Removes a vertex from the lists of its neighbours, and leaves its own lists without fragments.
     fn remove_vertex(&mut self, v: VertexId, root: &Root) {
         if !self.is_present(v, root) {
             return;
@@ -203,7 +204,7 @@ impl Writer {
         self.vertices -= 1;
     }
 
-    /// Takes all neighbours out of a list. Its fragments stay where they are, and count as removed.
+    /// Removes all neighbours from a list. Its fragments stay in their levels and count as removed.
     fn clear(&mut self, v: VertexId, direction: Direction, root: &Root) {
         let (lists, epoch) = (&root.lists[direction as usize], root.next_epoch());
         let buffer = &mut self.buffers[direction as usize];
@@ -219,7 +220,7 @@ impl Writer {
         self.changes += 1;
     }
 
-    /// The bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.buffers.iter().map(Buffer::bytes).sum()
     }

@@ -1,4 +1,4 @@
-//! The same graph for one user at a time, who flushes and compacts too.
+//! The same graph for one user at a time. A write also flushes and compacts.
 
 use std::sync::Arc;
 
@@ -14,45 +14,45 @@ use crate::change;
 use crate::clock::Active;
 use crate::{GraphForm, LabError};
 
-/// The same buffers and levels for one user at a time: with `VERSIONED` the cost of the structure with its
-/// timestamps, without it the cost of the structure alone. No thread locks several vertices, draws
-/// timestamps, or flushes in the background. The locks of single lists and records remain, which no other
-/// thread holds.
+/// The same buffers and levels for one user at a time. With `VERSIONED` they show the cost of the structure
+/// with its timestamps; without it, the cost of the structure alone. No thread locks several vertices, draws
+/// timestamps, or flushes in the background. The locks of single lists and records remain, but no other
+/// thread holds them.
 pub struct LsmGraphAlone<const VERSIONED: bool> {
     inner: Mutex<Inner>,
 }
 
 /// The graph without versions.
 pub type PlainLsmGraph = LsmGraphAlone<false>;
-/// The graph with versions that are kept and looked at.
+/// The graph with versions, which readers check.
 pub type VersionedLsmGraph = LsmGraphAlone<true>;
 
 struct Inner {
     graph: Arc<Graph>,
-    /// The last transaction.
+    /// The timestamp of the last transaction.
     at: u64,
     vertices: i64,
     edges: i64,
-    /// Referred to by each snapshot.
+    /// A counter of snapshots: each snapshot holds a reference.
     snapshots: Arc<()>,
-    /// An error after which a transaction is made in part: without timestamps it cannot be taken back.
+    /// An error that left a transaction made in part: without timestamps, the graph cannot undo it.
     failed: Option<LabError>,
 }
 
 impl<const VERSIONED: bool> LsmGraphAlone<VERSIONED> {
-    /// An empty graph with the paper's parameters.
+    /// Makes an empty graph with the paper's parameters.
     pub fn new(form: GraphForm) -> Self {
         Self::with_options(form, LsmGraphOptions::default())
     }
 
-    /// An empty graph.
+    /// Makes an empty graph.
     pub fn with_options(form: GraphForm, options: LsmGraphOptions) -> Self {
         let graph = Arc::new(Graph::new(form, options, VERSIONED));
         let inner = Inner { graph, at: 0, vertices: 0, edges: 0, snapshots: Arc::default(), failed: None };
         LsmGraphAlone { inner: Mutex::new(inner) }
     }
 
-    /// What `f` makes of the graph, once no snapshot is left.
+    /// Waits until no snapshot is left, and returns the result of `f` for the graph.
     fn change<T>(&self, f: impl FnOnce(&mut Inner) -> Result<T, LabError>) -> Result<T, LabError> {
         let mut inner = self.inner.lock();
         while Arc::strong_count(&inner.snapshots) > 1 {
@@ -66,7 +66,7 @@ impl<const VERSIONED: bool> LsmGraphAlone<VERSIONED> {
 }
 
 impl Inner {
-    /// Flushes a full buffer, and compacts.
+    /// Flushes a full buffer, and compacts levels.
     fn make_room(&self) -> Result<(), LabError> {
         if self.graph.is_full() {
             self.graph.rotate(false);

@@ -1,4 +1,4 @@
-//! Writing a segment: lists are collected, and written as one file when it is large enough.
+//! The writing of a segment: a builder collects lists, and writes one file when they are large enough.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,12 +15,12 @@ use super::segment::{Layout, Offsets, Segment};
 use crate::LabError;
 use crate::planted::{Planted, is_on};
 
-/// What begins an edge file.
+/// The first bytes of an edge file.
 const MAGIC: u64 = u64::from_le_bytes(*b"LSMGRAPH");
-/// The bytes of the header.
+/// The number of bytes of the header.
 const HEADER: usize = 64;
 
-/// What a segment is made of.
+/// The lists of a segment before it is written.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     pub(super) sources: Vec<VertexId>,
@@ -41,7 +41,7 @@ impl Builder {
         self.targets.is_empty()
     }
 
-    /// Where the list that is begun next begins.
+    /// Returns the start of the next list.
     pub(super) fn begin(&self) -> usize {
         self.targets.len()
     }
@@ -59,7 +59,7 @@ impl Builder {
         }
     }
 
-    /// Ends the list of `v`, which began at `from`. Returns whether it has entries.
+    /// Ends the list of `v`, which began at `from`. Returns true if the list has entries.
     pub(super) fn end(&mut self, v: VertexId, from: usize) -> bool {
         let has_entries = self.targets.len() > from;
         if has_entries {
@@ -69,7 +69,7 @@ impl Builder {
         has_entries
     }
 
-    /// The lists with their lengths.
+    /// Returns the vertex, the start and the length of each list.
     pub(super) fn lists(&self) -> impl Iterator<Item = (VertexId, u32, u32)> {
         let ends = self.starts.iter().skip(1).copied().chain([self.targets.len() as u32]);
         self.sources.iter().zip(&self.starts).zip(ends).map(|((&v, &start), end)| (v, start, end - start))
@@ -95,7 +95,7 @@ impl Builder {
         Some(filter)
     }
 
-    /// The edge file, and where its parts are.
+    /// Returns the edge file, and the start of each of its parts.
     fn encode(&self, filter: Option<&Filter>, order: u32) -> (Vec<u8>, Layout) {
         let [least, greatest] = [self.sources.first(), self.sources.last()].map(|v| v.map_or(0, |v| v.0));
         let filter_words = filter.map_or(0, |filter| filter.bytes() / 8);
@@ -123,7 +123,7 @@ impl Builder {
         (bytes, Layout { offsets, targets, stamps })
     }
 
-    /// Writes the segment. It has entries.
+    /// Writes the segment, which must have entries.
     pub(super) fn finish(
         &self,
         files: &Arc<Files>,
@@ -171,7 +171,7 @@ impl Builder {
     }
 }
 
-/// Writes a new file. What a failure leaves of it goes with the directory.
+/// Writes a new file. After a failure, an incomplete file is removed with the directory.
 fn write(dir: &Dir, name: String, bytes: &[u8]) -> Result<NamedFile, LabError> {
     let file = dir.create(&name).map_err(|error| io_failed(&error))?;
     file.write_all_at(bytes, 0).map_err(|error| io_failed(&error))?;

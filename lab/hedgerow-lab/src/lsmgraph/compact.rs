@@ -1,4 +1,5 @@
-//! Moving edges down: from full memory buffers to the first level, and from level to level (section 4.2.1).
+//! Flushes and compactions. They move edges down: from full memory buffers to the first level, and from level
+//! to level (section 4.2.1).
 
 use std::sync::Arc;
 
@@ -24,13 +25,13 @@ fn entries(segments: &[Arc<Segment>]) -> usize {
 type Segments = Vec<Arc<Segment>>;
 
 impl Graph {
-    /// Whether the buffer that is written to has as many entries as it is to have.
+    /// True if the current buffer has the entries of a full buffer.
     pub(super) fn is_full(&self) -> bool {
         self.current.read().buffers[0].len() >= self.options.memory_entries()
     }
 
-    /// Replaces the buffer that is written to, if it is full, or if it has anything and `any` will do. Waits
-    /// for transactions that write to it.
+    /// Replaces the current buffer if it is full. If `any`, also replaces a buffer with at least one entry.
+    /// Waits for the transactions that write to the buffer.
     pub(super) fn rotate(&self, any: bool) {
         let _alone = self.writing.write();
         let version = self.version();
@@ -42,11 +43,12 @@ impl Graph {
         }
     }
 
-    /// Flushes one buffer or compacts one level, whichever is due. Returns whether one was.
+    /// Flushes one buffer or compacts one level, if one of them is due. Returns true if one was due.
     pub(super) fn step(&self, active: &dyn Fn() -> Active) -> Result<bool, LabError> {
         let mut picks = self.picks.lock();
         let files = self.version().first.iter().map(Vec::len).max().unwrap_or(0);
-        // Writers wait for buffers: the first level does not grow without bounds.
+        // With too many files, compaction comes first. Writers wait for buffers then, so the first level does
+        // not grow without bounds.
         let has_too_many = files >= 2 * self.options.first_level_files.max(1);
         if !has_too_many && self.flush(active)? {
             return Ok(true);
@@ -54,7 +56,7 @@ impl Graph {
         self.compact(&mut picks, &active())
     }
 
-    /// Flushes everything, and merges all levels into one where that gives anything back.
+    /// Flushes all buffers, and merges all levels into one if this can free room.
     pub(super) fn collect(&self, active: &dyn Fn() -> Active) -> Result<(), LabError> {
         self.rotate(true);
         let _picks = self.picks.lock();
@@ -77,7 +79,8 @@ impl Graph {
         for record in self.records() {
             let mut record = record.write();
             if record.itself.has_older() {
-                // Under the lock: what it keeps from now on is seen by those who are registered by now.
+                // The lock is held. So every version that `prune` keeps belongs to a reader that is
+                // registered by now.
                 record.itself.prune(&active());
             }
         }
@@ -85,11 +88,11 @@ impl Graph {
         Ok(())
     }
 
-    /// Writes the oldest full buffer to the first level. Returns whether there was one.
+    /// Writes the oldest full buffer to the first level. Returns true if there was one.
     fn flush(&self, active: &dyn Fn() -> Active) -> Result<bool, LabError> {
         let version = self.version();
         let [_, .., full] = version.buffers.as_slice() else { return Ok(false) };
-        // Asked when nobody writes to the buffer any more: all that it has is published.
+        // No transaction writes to this buffer any more: all its entries were published before this call.
         let active = &active();
         let mut made: [Option<Arc<Segment>>; 2] = Default::default();
         for &direction in self.form.directions() {
@@ -135,7 +138,7 @@ impl Graph {
         builder
     }
 
-    /// Compacts the first level that has more than it is to have. Returns whether there was one.
+    /// Compacts the first level that is over its limit. Returns true if there was one.
     fn compact(&self, picks: &mut Picks, active: &Active) -> Result<bool, LabError> {
         let version = self.version();
         for &direction in self.form.directions() {
@@ -161,7 +164,7 @@ impl Graph {
         Ok(false)
     }
 
-    /// Merges segments, which stand from new to old, into a level, and puts what that makes in their place.
+    /// Merges segments into a level, and replaces them with the result. The inputs go from new to old.
     fn replace(
         &self,
         direction: Direction,
@@ -186,7 +189,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Has the index of each vertex lead to its new place, vertex by vertex (section 4.3).
+    /// Changes the index of each vertex to its new place, vertex by vertex (section 4.3).
     fn move_index(&self, direction: Direction, old: &[Arc<Segment>], merged: &Merged) {
         let mut numbers: Vec<u32> = old.iter().map(|segment| segment.number).collect();
         numbers.sort_unstable();
@@ -209,7 +212,7 @@ impl Graph {
     }
 }
 
-/// The segment after the one that was taken last.
+/// Returns the segment after the segment that was taken last.
 fn next_segment(level: &[Arc<Segment>], pick: &mut Option<VertexId>) -> Arc<Segment> {
     let next = level.iter().find(|segment| Some(segment.least) > *pick).unwrap_or(&level[0]);
     *pick = Some(next.greatest);

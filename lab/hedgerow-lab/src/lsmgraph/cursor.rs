@@ -1,5 +1,5 @@
-//! Reading a list that lies in several places: each place is read in order, and of each neighbour the newest
-//! version counts.
+//! The reading of a list that is in several places. Each place is read in order, and the newest version of
+//! each neighbour counts.
 
 use hedgerow_core::VertexId;
 use parking_lot::{RwLock, RwLockReadGuard};
@@ -10,10 +10,9 @@ use super::segment::{Place, Reader};
 use crate::LabError;
 use crate::run::Run;
 
-/// How many cache lines of a list in a buffer are loaded ahead when reading begins: some kernels break off
-/// early.
+/// The number of cache lines of a list in a buffer to prefetch when a read begins. Some kernels stop early.
 const FIRST_LINES: usize = 256;
-/// And when it goes on.
+/// The number of cache lines to prefetch when a read continues.
 const LINES: usize = 4096;
 
 enum Source<'a> {
@@ -21,7 +20,7 @@ enum Source<'a> {
     File(Reader<'a>, u32),
 }
 
-/// A place of a list, with how far it is read.
+/// A place of a list, and the position of the read in it.
 pub(super) struct Cursor<'a, const WEIGHTS: bool> {
     source: Source<'a>,
     position: u32,
@@ -30,7 +29,7 @@ pub(super) struct Cursor<'a, const WEIGHTS: bool> {
 }
 
 impl<'a, const WEIGHTS: bool> Cursor<'a, WEIGHTS> {
-    /// In a memory buffer, of which the list is locked as long as this is there.
+    /// Makes a cursor in a memory buffer. It holds the lock of the list as long as it exists.
     pub(super) fn buffer(list: &'a RwLock<MemList>, from: VertexId) -> Self {
         let list = list.read();
         list.prefetch(if from == VertexId(0) { FIRST_LINES } else { LINES });
@@ -38,7 +37,7 @@ impl<'a, const WEIGHTS: bool> Cursor<'a, WEIGHTS> {
         Cursor { source: Source::Buffer(list), position, last: None, head: None }
     }
 
-    /// In a file, for a reader at `at`.
+    /// Makes a cursor in a file, for a reader at `at`.
     pub(super) fn file(place: &'a Place, from: VertexId, at: u64) -> Result<Self, LabError> {
         let mut reader = Reader::new(&place.segment, at);
         let end = place.start + place.len;
@@ -49,7 +48,7 @@ impl<'a, const WEIGHTS: bool> Cursor<'a, WEIGHTS> {
         Ok(Cursor { source: Source::File(reader, end), position, last: None, head: None })
     }
 
-    /// The version at `at` of the next target that has one.
+    /// Returns the version at `at` of the next target that has one.
     #[inline]
     fn next(&mut self, at: u64) -> Result<Option<Entry>, LabError> {
         match &mut self.source {
@@ -78,8 +77,8 @@ impl<'a, const WEIGHTS: bool> Cursor<'a, WEIGHTS> {
         Ok(None)
     }
 
-    /// Appends the neighbours of all places, which stand from new to old, until there are `most`. Returns
-    /// where to go on, unless it was all.
+    /// Appends the neighbours of all places, which go from new to old, until there are `most`. Returns the
+    /// neighbour at which to continue, if there are more.
     pub(super) fn merge(
         cursors: &mut [Self],
         at: u64,
@@ -110,7 +109,7 @@ impl<'a, const WEIGHTS: bool> Cursor<'a, WEIGHTS> {
         Ok(None)
     }
 
-    /// As [`merge`](Self::merge), of one place.
+    /// Merges as [`merge`](Self::merge) does, with a single place.
     fn copy(&mut self, at: u64, most: usize, run: &mut Run) -> Result<Option<VertexId>, LabError> {
         while let Some(entry) = self.next(at)? {
             if run.len == most {

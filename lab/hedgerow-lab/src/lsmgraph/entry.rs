@@ -1,4 +1,4 @@
-//! An edge in a list, as a version of it.
+//! A version of an edge in a list.
 
 use hedgerow_core::VertexId;
 use smallvec::SmallVec;
@@ -9,7 +9,7 @@ use crate::planted::{Planted, is_on};
 /// A timestamp and, in the lowest bit, the marker of a removal.
 pub(super) type Stamp = u64;
 
-/// Later than every timestamp.
+/// A timestamp after all others.
 pub(super) const NEWEST: u64 = u64::MAX >> 1;
 
 #[inline]
@@ -27,28 +27,29 @@ pub(super) fn is_marker(stamp: Stamp) -> bool {
     stamp & 1 != 0
 }
 
-/// A version of a neighbour. In lists, versions stand by target, those of one target from new to old.
+/// A version of a neighbour. Lists are in the order of targets; the versions of one target go from new to
+/// old.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) target: VertexId,
     pub(super) stamp: Stamp,
-    /// Means nothing in a graph without weights.
+    /// The weight of the edge; it has no meaning in a graph without weights.
     pub(super) weight: f64,
 }
 
 impl Entry {
-    /// The weight, unless this is the marker of a removal.
+    /// Returns the weight, unless this is the marker of a removal.
     #[inline]
     pub(super) fn live(self) -> Option<f64> {
         (!is_marker(self.stamp)).then_some(self.weight)
     }
 }
 
-/// The versions of one target that are merged, from new to old.
+/// The versions of one target in a merge, from new to old.
 pub(super) type Versions = SmallVec<[Entry; 4]>;
 
-/// Leaves the versions that somebody may read: the newest, and those that `active` need. Markers behind which
-/// there is nothing go too, if nothing is `below`.
+/// Keeps only the versions that a reader may read: the newest version, and the versions that `active` needs.
+/// If nothing is `below`, it also removes a marker that has no older version behind it.
 pub(super) fn prune(versions: &mut Versions, active: &Active, below: bool) {
     let below = below && !is_on(Planted::MarkersDropped);
     let mut newer: Option<u64> = None;

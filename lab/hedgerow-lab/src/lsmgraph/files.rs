@@ -1,4 +1,4 @@
-//! The directory of the files, and the blocks of them that are kept in memory.
+//! The directory of the files, and the cache of their blocks in memory.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use tempfile::TempDir;
 
 use crate::LabError;
 
-/// How many values of a column are read at a time.
+/// The number of values of a column that are read at a time.
 pub(super) const BLOCK: u32 = 1024;
 
 /// A value in a column of a file.
 pub(super) trait Word: Copy + Send + Sync {
-    /// The bytes that it takes.
+    /// The number of bytes of a value.
     const BYTES: usize;
-    /// The value of so many bytes, the lowest first.
+    /// Decodes a value from its bytes, the lowest byte first.
     fn decode(bytes: &[u8]) -> Self;
 }
 
@@ -74,7 +74,8 @@ pub(super) fn read<T: Word, C: FromIterator<T>>(
 
 type Slot<T> = RwLock<Option<(u64, Arc<[T]>)>>;
 
-/// Blocks of one kind of column. A block has one place where it can be, and takes it from the one before.
+/// A cache of blocks of one kind of column. A block has one possible slot, and replaces the block that is
+/// there.
 #[derive(Debug)]
 pub(super) struct Cache<T> {
     slots: OnceLock<Box<[Slot<T>]>>,
@@ -91,7 +92,7 @@ impl<T: Word> Cache<T> {
         }
     }
 
-    /// A block of a file, which `load` reads if it is not here.
+    /// Returns a block of a file. `load` reads the block if the cache does not contain it.
     #[inline]
     pub(super) fn get(
         &self,
@@ -102,7 +103,7 @@ impl<T: Word> Cache<T> {
             return load();
         }
         let slots = self.slots.get_or_init(|| (0..self.count).map(|_| RwLock::default()).collect());
-        // Blocks of one file are beside one another, so that they are not in each other's way.
+        // Blocks of one file are in neighbouring slots, so that they do not replace one another.
         let place = (file as usize).wrapping_mul(0x9e37_79b9) + block as usize;
         let slot = &slots[place % slots.len()];
         let key = u64::from(file) << 32 | u64::from(block);
@@ -143,9 +144,9 @@ pub(super) struct Folder {
 /// The files of a container.
 #[derive(Debug)]
 pub(super) struct Files {
-    /// Made for the first file.
+    /// The directory, which is made for the first file.
     folder: Mutex<Option<Arc<Folder>>>,
-    /// Where it is made; among the system's temporary files, if none.
+    /// The parent of the directory. If `None`, this is the system's directory for temporary files.
     parent: Option<PathBuf>,
     next: AtomicU32,
     pub(super) disk_bytes: AtomicU64,
@@ -167,7 +168,7 @@ impl Files {
         }
     }
 
-    /// Files in `fs` instead of a directory that is made.
+    /// Puts the files into `fs` instead of a new directory.
     #[cfg(test)]
     pub(super) fn set_fs(&self, fs: Arc<dyn hedgerow_io::Vfs>) {
         *self.folder.lock() = Some(Arc::new(Folder { dir: Dir::new(fs), _temporary: None }));
@@ -188,12 +189,12 @@ impl Files {
         Ok(folder.insert(made).clone())
     }
 
-    /// The number of the next file.
+    /// Returns the number of the next file.
     pub(super) fn number(&self) -> u32 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Forgets all blocks.
+    /// Removes all blocks from the cache.
     pub(super) fn clear_cache(&self) {
         self.targets.clear();
         self.stamps.clear();

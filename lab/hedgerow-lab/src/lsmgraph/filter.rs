@@ -1,21 +1,21 @@
-//! The Bloom filter of a file: which edges may be in it, and which vertices.
+//! The Bloom filter of a file: the edges and the vertices that may be in the file.
 
 use hedgerow_core::VertexId;
 
-/// Bits for each key.
+/// The number of bits for each key.
 const BITS: usize = 10;
-/// Bits of one key that are set, all in one cache line.
+/// The number of bits that one key sets, all in one cache line.
 const SET: u32 = 6;
-/// 64-bit words in a cache line.
+/// The number of 64-bit words in a cache line.
 const LINE: usize = 8;
 
-/// A blocked Bloom filter: about one key in a hundred that is not in it seems to be.
+/// A blocked Bloom filter. It accepts about one in a hundred keys that it does not contain.
 #[derive(Debug)]
 pub(super) struct Filter {
     lines: Box<[[u64; LINE]]>,
 }
 
-/// The two ids of an edge in one word, mixed.
+/// Returns the two ids of an edge, mixed into one word.
 fn edge_key(src: VertexId, dst: VertexId) -> u64 {
     let mut key = u64::from(src.0) << 32 | u64::from(dst.0);
     key = (key ^ key >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -23,19 +23,19 @@ fn edge_key(src: VertexId, dst: VertexId) -> u64 {
     key ^ key >> 33
 }
 
-/// The key of a vertex: no edge has this destination.
+/// Returns the key of a vertex: no edge has this destination.
 fn vertex_key(v: VertexId) -> u64 {
     edge_key(v, VertexId(u32::MAX))
 }
 
 impl Filter {
-    /// A filter for so many keys.
+    /// Makes a filter for `keys` keys.
     pub(super) fn new(keys: usize) -> Filter {
         let lines = (keys * BITS).div_ceil(64 * LINE).max(1);
         Filter { lines: vec![[0; LINE]; lines].into_boxed_slice() }
     }
 
-    /// The line of a key, and the place of each of its bits there.
+    /// Returns the line of a key, and the place of each of its bits there.
     #[inline]
     fn bits(&self, key: u64) -> (usize, impl Iterator<Item = (usize, u64)> + use<>) {
         let line = (((key >> 32) * self.lines.len() as u64) >> 32) as usize;
@@ -65,19 +65,19 @@ impl Filter {
         self.insert(vertex_key(v));
     }
 
-    /// Whether the edge may be in the file: surely, if it is.
+    /// True if the edge may be in the file. This is always true for an edge that is in the file.
     #[inline]
     pub(super) fn may_have_edge(&self, src: VertexId, dst: VertexId) -> bool {
         self.may_have(edge_key(src, dst))
     }
 
-    /// Whether the vertex may be in the file: surely, if it is.
+    /// True if the vertex may be in the file. This is always true for a vertex that is in the file.
     #[inline]
     pub(super) fn may_have_vertex(&self, v: VertexId) -> bool {
         self.may_have(vertex_key(v))
     }
 
-    /// Its words, as they are written to the file.
+    /// Returns the words of the filter, as they are written to the file.
     pub(super) fn words(&self) -> impl Iterator<Item = u64> {
         self.lines.iter().flatten().copied()
     }

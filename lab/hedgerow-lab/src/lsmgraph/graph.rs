@@ -1,4 +1,4 @@
-//! The graph as writers, readers and compaction share it.
+//! The graph that writers, readers and compaction share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,15 +20,16 @@ use crate::change::Change;
 use crate::run::{RUN, Run, with_run};
 use crate::{GraphForm, LabError};
 
-/// What can be read (section 4.3): memory buffers and files. Never changes; a change makes the next one.
+/// The data that can be read (section 4.3): memory buffers and files. A version never changes; a change makes
+/// the next version.
 #[derive(Clone)]
 pub(super) struct Version {
-    /// From new to old; the first one is written to.
+    /// The buffers from new to old. Transactions write to the first one.
     pub(super) buffers: SmallVec<[Arc<MemGraph>; 3]>,
     /// The files of the first level by direction, from new to old.
     pub(super) first: [Vec<Arc<Segment>>; 2],
-    /// The segments of the levels after it, by direction, ascending by vertex. With a multi-level index only
-    /// compaction looks at them.
+    /// The segments of the later levels by direction, in the order of vertices. With a multi-level index,
+    /// only compaction reads them.
     pub(super) levels: [[Vec<Arc<Segment>>; LEVELS - 1]; 2],
 }
 
@@ -46,7 +47,7 @@ impl Version {
     }
 }
 
-/// Where the list of a vertex is, below the memory buffers: from new to old.
+/// The places of the list of a vertex below the memory buffers, from new to old.
 pub(super) type Places = SmallVec<[Place; 4]>;
 
 pub(super) struct Graph {
@@ -56,10 +57,10 @@ pub(super) struct Graph {
     table: Growing<RwLock<Record>, PLACES>,
     bound: AtomicUsize,
     pub(super) current: RwLock<Arc<Version>>,
-    /// Held for reading by all who write: a buffer that is replaced is not written to any more.
+    /// The lock that every writer holds for reading. So no transaction writes to a buffer that was replaced.
     pub(super) writing: RwLock<()>,
     pub(super) files: Arc<Files>,
-    /// Held by who flushes and compacts.
+    /// The lock of flushes and compactions, with the next picks.
     pub(super) picks: Mutex<Picks>,
 }
 
@@ -79,23 +80,23 @@ impl Graph {
         }
     }
 
-    /// A record, which is made if need be.
+    /// Returns a record. Makes it if it is missing.
     pub(super) fn record(&self, v: VertexId) -> &RwLock<Record> {
         self.table.get_or_create(v.index(), |_| {})
     }
 
-    /// A record, if there is one.
+    /// Returns a record, if there is one.
     #[inline]
     pub(super) fn known(&self, v: VertexId) -> Option<&RwLock<Record>> {
         self.table.get(v.index())
     }
 
-    /// All records.
+    /// Returns all records.
     pub(super) fn records(&self) -> impl Iterator<Item = &RwLock<Record>> {
         self.table.chunks().flat_map(|(_, records)| records)
     }
 
-    /// Raises the bound for a vertex that a transaction makes exist, before that is published.
+    /// Raises the bound for a vertex that a transaction makes exist, before the transaction is published.
     pub(super) fn cover(&self, v: VertexId) {
         if v.index() >= self.bound.load(Ordering::Relaxed) {
             self.bound.fetch_max(v.index() + 1, Ordering::Relaxed);
@@ -118,8 +119,8 @@ impl Graph {
         *current = Arc::new(next);
     }
 
-    /// Calls `f` with each segment where `v` has edges, and its list there, from new to old, until it
-    /// answers.
+    /// Calls `f` with each segment where `v` has edges, and with its list there, from new to old. Stops when
+    /// `f` returns an answer.
     fn in_files<T>(
         &self,
         version: &Version,
@@ -157,7 +158,7 @@ impl Graph {
         Ok(None)
     }
 
-    /// The version of an edge at `at`. The lock of `v` is held.
+    /// Returns the version of an edge that a reader at `at` sees. The caller holds the lock of `v`.
     pub(super) fn find(
         &self,
         version: &Version,
@@ -169,7 +170,7 @@ impl Graph {
         self.find_below(0, version, side, (v, direction), target, at)
     }
 
-    /// As [`find`](Self::find), without so many of the newest buffers.
+    /// Searches as [`find`](Self::find) does, without the `skipped` newest buffers.
     #[inline]
     fn find_below(
         &self,
@@ -194,10 +195,10 @@ impl Graph {
         })
     }
 
-    /// Where the list of a vertex is in files. The lock of `v` is held.
+    /// Returns the places of the list of a vertex in files. The caller holds the lock of the vertex.
     pub(super) fn places(&self, version: &Version, side: &Side, of: (VertexId, Direction)) -> Places {
         let mut places = Places::new();
-        // It fails where one of the calls does.
+        // This call fails only if the closure fails, which never happens.
         let _ = self.in_files::<()>(version, side, of, |segment, start, len| {
             places.push(Place { segment: segment.clone(), start, len });
             Ok(None)
@@ -205,8 +206,7 @@ impl Graph {
         places
     }
 
-    /// Fills `run` with at most `most` neighbours of `v` at `at`, beginning with `from`. Returns the next
-    /// neighbour.
+    /// Fills `run` with at most `most` neighbours of `v` at `at`, from `from` on. Returns the next neighbour.
     pub(super) fn fill<const WEIGHTS: bool>(
         &self,
         (version, floor, places): (&Version, u32, &Places),
@@ -225,7 +225,7 @@ impl Graph {
         Cursor::merge(&mut cursors, at, most.min(RUN), run)
     }
 
-    /// The neighbours after the last transaction. The lock of `v` is held.
+    /// Returns the neighbours after the last transaction. The caller holds the lock of the vertex.
     pub(super) fn newest_targets(
         &self,
         version: &Version,
@@ -244,8 +244,9 @@ impl Graph {
         })
     }
 
-    /// Makes changes of a list, which ascend, at `at`. The lock of `v` is held for writing. Returns how many
-    /// neighbours there are more, and whether anything is different.
+    /// Makes changes of a list at `at`. The changes are in ascending order. The caller holds the lock of the
+    /// vertex for writing. Returns the increase of the number of neighbours, and whether anything is
+    /// different.
     pub(super) fn change(
         &self,
         version: &Version,

@@ -1,5 +1,5 @@
-//! The memory buffer (MemGraph, section 4.1): the edges of vertices with few in one large array, those of
-//! others in skip lists.
+//! The memory buffer (MemGraph, section 4.1). Vertices with few edges keep them in one large array; the other
+//! vertices keep them in skip lists.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -15,13 +15,13 @@ use super::skip::SkipList;
 use crate::LabError;
 use crate::planted::{Planted, is_on};
 
-/// The entries of a vertex in its segment of the edge array.
+/// The number of entries of a vertex in its segment of the edge array.
 const SEGMENT: usize = 4;
 
 /// The entries of one vertex in one direction.
 #[derive(Debug)]
 pub(super) enum MemList {
-    /// Sorted. In the edge array itself, while they are at most [`SEGMENT`].
+    /// A sorted array. It is inside the edge array while it has at most [`SEGMENT`] entries.
     Array(SmallVec<[Entry; SEGMENT]>),
     Skip(Box<SkipList>),
 }
@@ -33,7 +33,7 @@ impl Default for MemList {
 }
 
 impl MemList {
-    /// The first position that is not before `target`.
+    /// Returns the first position that is not before `target`.
     #[inline]
     pub(super) fn seek(&self, target: VertexId) -> u32 {
         match self {
@@ -42,7 +42,7 @@ impl MemList {
         }
     }
 
-    /// The entry at a position, and the next position.
+    /// Returns the entry at a position, and the next position.
     #[inline]
     pub(super) fn get(&self, position: u32) -> Option<(&Entry, u32)> {
         match self {
@@ -51,7 +51,7 @@ impl MemList {
         }
     }
 
-    /// Starts loading entries, in so many cache lines at most.
+    /// Prefetches entries, in at most `lines` cache lines.
     #[inline]
     pub(super) fn prefetch(&self, lines: usize) {
         if let MemList::Skip(list) = self {
@@ -59,7 +59,7 @@ impl MemList {
         }
     }
 
-    /// The version of `target` at `at`.
+    /// Returns the version of `target` that a reader at `at` sees.
     #[inline]
     pub(super) fn find(&self, target: VertexId, at: u64) -> Option<Entry> {
         let mut position = self.seek(target);
@@ -72,7 +72,7 @@ impl MemList {
         None
     }
 
-    /// As [`SkipList::update`].
+    /// Updates the list as [`SkipList::update`] does.
     fn update(
         &mut self,
         target: VertexId,
@@ -103,7 +103,7 @@ impl MemList {
         } else {
             let mut list = SkipList::default();
             let moved = entries.len().saturating_sub(usize::from(is_on(Planted::ArrayLosesLast)));
-            // The oldest of a target first.
+            // The oldest entry of a target goes first.
             entries[..moved].iter().rev().for_each(|&moved| list.put(moved));
             list.put(entry);
             *self = MemList::Skip(Box::new(list));
@@ -111,7 +111,7 @@ impl MemList {
         Ok((true, true))
     }
 
-    /// Takes the entries of a timestamp out again.
+    /// Removes the entries of a timestamp.
     fn retract(&mut self, at: u64) {
         match self {
             MemList::Array(entries) => entries.retain(|entry| begin(entry.stamp) != at),
@@ -128,11 +128,12 @@ impl MemList {
     }
 }
 
-/// A memory buffer. Lists are written by the holder of the lock of their vertex alone.
+/// A memory buffer. Only the holder of the lock of a vertex writes to the lists of the vertex.
 pub(super) struct MemGraph {
-    /// Its place in the order of buffers, and of the files of the first level that they become.
+    /// The place in the order of buffers. The file of the first level that a buffer becomes has the same
+    /// place.
     pub(super) order: u32,
-    /// By direction and vertex: the number of the list, counted from 1; 0 if it has none.
+    /// The number of the list, by direction and vertex. Numbers begin at 1; 0 means that there is no list.
     numbers: [Growing<AtomicU32, PLACES>; 2],
     lists: Growing<RwLock<MemList>, PLACES>,
     used: AtomicU32,
@@ -150,28 +151,29 @@ impl MemGraph {
         }
     }
 
-    /// The list of a vertex, if it has one.
+    /// Returns the list of a vertex, if there is one.
     #[inline]
     pub(super) fn list(&self, v: VertexId, direction: Direction) -> Option<&RwLock<MemList>> {
         let number = self.numbers[direction as usize].get(v.index())?.load(Ordering::Acquire);
         self.lists.get((number as usize).checked_sub(1)?)
     }
 
-    /// The list of a vertex, which is made if need be. Only for the holder of its lock.
+    /// Returns the list of a vertex. Makes it if it is missing. Only for the holder of the lock of the
+    /// vertex.
     fn list_or_new(&self, v: VertexId, direction: Direction) -> &RwLock<MemList> {
         let number = self.numbers[direction as usize].get_or_create(v.index(), |_| {});
         let mut list = number.load(Ordering::Acquire);
         if list == 0 {
             list = self.used.fetch_add(1, Ordering::Relaxed) + 1;
-            // Made before others find the number.
+            // The list is made before other threads find its number.
             self.lists.get_or_create(list as usize - 1, |_| {});
             number.store(list, Ordering::Release);
         }
         self.lists.get_or_create(list as usize - 1, |_| {})
     }
 
-    /// Tells `decide` the newest entry of an edge here, and puts the entry that it answers before that.
-    /// Returns whether it answered one. Only for the holder of the lock of `v`.
+    /// Calls `decide` with the newest entry of an edge here, and puts the returned entry before it. Returns
+    /// true if `decide` returned an entry. Only for the holder of the lock of `v`.
     pub(super) fn update(
         &self,
         (v, direction): (VertexId, Direction),
@@ -188,20 +190,20 @@ impl MemGraph {
         Ok(is_written)
     }
 
-    /// Takes the entries of a timestamp out of a list again. The buffer counts them on.
+    /// Removes the entries of a timestamp from a list. The buffer still counts them.
     pub(super) fn retract(&self, v: VertexId, direction: Direction, at: u64) {
         if let Some(list) = self.list(v, direction) {
             list.write().retract(at);
         }
     }
 
-    /// How many entries it has.
+    /// Returns the number of entries in the buffer.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.entries.load(Ordering::Relaxed)
     }
 
-    /// The lists in one direction, with their vertices, ascending.
+    /// Returns the lists in one direction with their vertices, in ascending order.
     pub(super) fn all(&self, direction: Direction) -> impl Iterator<Item = (VertexId, &RwLock<MemList>)> {
         let numbers = self.numbers[direction as usize].chunks();
         let ids =

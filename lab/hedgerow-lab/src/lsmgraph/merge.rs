@@ -1,5 +1,5 @@
-//! Vertex-aware compaction (section 4.2.1): the lists of the smallest vertex of all segments are merged
-//! first, and a segment ends between two vertices.
+//! Vertex-aware compaction (section 4.2.1). It merges the lists of the smallest vertex of all segments first.
+//! A segment ends between two vertices.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::segment::{Loaded, Place, Segment};
 use crate::LabError;
 use crate::clock::Active;
 
-/// Segments whose vertices ascend, read one at a time.
+/// Segments with ascending vertices. They are read one at a time.
 struct Stream {
     waiting: IntoIter<Arc<Segment>>,
     loaded: Option<Loaded>,
@@ -23,7 +23,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// The next vertex.
+    /// Returns the next vertex.
     fn head(&mut self) -> Result<Option<VertexId>, LabError> {
         loop {
             let head = self.loaded.as_ref().and_then(|loaded| loaded.sources.get(self.next));
@@ -38,7 +38,7 @@ impl Stream {
         }
     }
 
-    /// The list of the next vertex.
+    /// Returns the list of the next vertex.
     fn list(&self) -> Option<(&Loaded, Range<usize>)> {
         let loaded = self.loaded.as_ref()?;
         let starts = &loaded.starts;
@@ -46,26 +46,26 @@ impl Stream {
     }
 }
 
-/// What a merge made.
+/// The result of a merge.
 #[derive(Default)]
 pub(super) struct Merged {
     pub(super) segments: Vec<Arc<Segment>>,
-    /// Where the list of each vertex is now, if it has edges left. Only with a multi-level index.
+    /// The new place of the list of each vertex, if it has edges left. Only with a multi-level index.
     pub(super) moves: Vec<(VertexId, Option<Place>)>,
 }
 
 /// A merge into one level.
 pub(super) struct Merge<'a> {
     pub(super) graph: &'a Graph,
-    /// What readers need.
+    /// The active readers, which need some old versions.
     pub(super) active: &'a Active,
-    /// Whether there is anything below the level.
+    /// True if there are edges below the level.
     pub(super) below: bool,
     pub(super) level: usize,
 }
 
 impl Merge<'_> {
-    /// Merges inputs, which stand from new to old; the segments of each ascend.
+    /// Merges inputs, which go from new to old. The segments of each input ascend.
     pub(super) fn run(&self, inputs: Vec<Vec<Arc<Segment>>>) -> Result<Merged, LabError> {
         let stream = |segments: Vec<_>| Stream { waiting: segments.into_iter(), loaded: None, next: 0 };
         let mut streams: Vec<Stream> = inputs.into_iter().map(stream).collect();

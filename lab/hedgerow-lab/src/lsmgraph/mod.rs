@@ -1,14 +1,17 @@
 //! LSMGraph: Yu et al., "LSMGraph: a high-performance dynamic graph storage system with multi-level CSR"
 //! (Proc. ACM Manag. Data 2(6), 2024).
 //!
-//! Updates go to a *memory buffer* (section 4.1): the edges of a vertex with few in a large array, those of
-//! one with many in a skip list. A full buffer becomes a file in CSR form in the first level; files of a
-//! level are merged into the next one, ten times as large, vertex by vertex, and cut between vertices into
-//! segments (4.2.1). A *multi-level index* says for each vertex where its edges are in each level (4.2.2); it
-//! is changed vertex by vertex while edges are moved, so that only buffers and the first level have versions
-//! as a whole (4.3). Each edge has the timestamp of its transaction, and a marker if it was removed then.
-//! [`LsmGraph`] is the whole container, [`LsmGraphAlone`] the same for one user at a time. Parameters and
-//! deviations: `docs/design/lab/lsmgraph.md`.
+//! Updates go to a *memory buffer* (section 4.1). Vertices with few edges keep them in a large array;
+//! vertices with many edges keep them in a skip list. A full buffer becomes a file in CSR form in the first
+//! level. Compaction merges the files of a level into the next level, which is ten times as large. It merges
+//! vertex by vertex, and cuts the result between vertices into segments (4.2.1).
+//!
+//! A *multi-level index* stores for each vertex where its edges are in each level (4.2.2). Compaction changes
+//! the index vertex by vertex while it moves edges. So only buffers and the first level have versions as a
+//! whole (4.3). Each edge has the timestamp of its transaction, and a marker if the transaction removed it.
+//!
+//! [`LsmGraph`] is the whole container; [`LsmGraphAlone`] is the same container for one user at a time.
+//! Parameters and deviations: `docs/design/lab/lsmgraph.md`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -50,26 +53,26 @@ use work::{Locked, Records, Work};
 
 /// A memory buffer and levels of CSR files.
 pub struct LsmGraph {
-    // Before the graph, which its thread uses.
+    // Dropped before the graph, which the service thread uses.
     service: Service,
     graph: Arc<Graph>,
     clock: Arc<Clock>,
 }
 
 impl LsmGraph {
-    /// An empty graph with the paper's parameters. Its files are made in a new directory among the system's
-    /// temporary files, when the first buffer is full.
+    /// Makes an empty graph with the paper's parameters. When the first buffer is full, the graph makes its
+    /// files in a new directory among the system's temporary files.
     pub fn new(form: GraphForm) -> LsmGraph {
         LsmGraph::with_options(form, LsmGraphOptions::default())
     }
 
-    /// An empty graph.
+    /// Makes an empty graph.
     pub fn with_options(form: GraphForm, options: LsmGraphOptions) -> LsmGraph {
         let graph = Arc::new(Graph::new(form, options, true));
         LsmGraph { service: Service::default(), graph, clock: Arc::default() }
     }
 
-    /// An empty graph with its files in `fs`.
+    /// Makes an empty graph with its files in `fs`.
     #[cfg(test)]
     pub(crate) fn with_fs(
         form: GraphForm,
@@ -81,13 +84,13 @@ impl LsmGraph {
         graph
     }
 
-    /// The bytes of all files, those that only snapshots refer to among them.
+    /// Returns the bytes of all files. This includes files to which only snapshots refer.
     pub fn disk_bytes(&self) -> u64 {
         self.graph.files.disk_bytes.load(Ordering::Relaxed)
     }
 
-    /// How many files or segments each level has, the first one first, and how many edges. Of a directed
-    /// graph in both directions.
+    /// Returns the number of files or segments of each level, from the first level on, and the number of
+    /// edges. The counts of a directed graph include both directions.
     pub fn levels(&self) -> Vec<(usize, usize)> {
         let version = self.graph.version();
         let mut levels = vec![(0, 0); options::LEVELS];
@@ -98,9 +101,9 @@ impl LsmGraph {
         levels
     }
 
-    /// Locks what the updates touch, ascending: their vertices, and the neighbours of those that they remove.
-    /// Neighbours are known only under the lock; where there are others, the locks are released and taken
-    /// again with those.
+    /// Locks the vertices that the updates touch, in ascending order: the named vertices, and the neighbours
+    /// of removed vertices. The neighbours are known only under the lock. If some are not locked yet, the
+    /// loop releases the locks, and takes them again together with these neighbours.
     fn lock(&self, version: &Version, updates: &[Update]) -> Result<Locked<'_>, LabError> {
         let mut vertices: SmallVec<[VertexId; 2]> = change::named(updates).collect();
         let removed = |update: &Update| match *update {
@@ -142,7 +145,8 @@ impl DynamicGraph for LsmGraph {
         let at = self.clock.draw();
         let mut work = Work::new(&self.graph, &version, locked, at);
         let made = work.make(updates);
-        // A transaction that failed changed nothing; others wait for its timestamp all the same.
+        // A failed transaction changed nothing. Its timestamp is published anyway, because other transactions
+        // wait for it.
         let more = made.unwrap_or_default();
         self.clock.publish(at, more.vertices, more.edges);
         for (_, record) in work.records.0.iter_mut().filter(|(_, record)| record.itself.has_many()) {
@@ -155,7 +159,7 @@ impl DynamicGraph for LsmGraph {
     fn snapshot(&self) -> Result<LsmGraphSnapshot, LabError> {
         let early = is_on(Planted::VersionBeforeTimestamp).then(|| {
             let version = self.graph.version();
-            // Long enough for others to write.
+            // Waits long enough for other transactions to write.
             (0..100).for_each(|_| std::thread::yield_now());
             version
         });

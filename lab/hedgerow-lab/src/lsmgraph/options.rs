@@ -2,57 +2,56 @@
 
 use std::path::PathBuf;
 
-/// The most levels on disk, the first of them included.
+/// The largest number of levels on disk, including the first level.
 pub(super) const LEVELS: usize = 5;
-/// What an entry counts for in the memory buffer: a node of a skip list.
+/// The bytes for which an entry counts in the memory buffer: the size of a node of a skip list.
 pub(super) const ENTRY_BYTES: usize = 32;
 
-/// Where the memory buffer keeps the edges of a vertex (figure 15).
+/// The structure in which the memory buffer keeps the edges of a vertex (figure 15).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryCache {
-    /// A few in a segment of the edge array, more in a skip list.
+    /// A few edges in a segment of the edge array, more edges in a skip list.
     #[default]
     ArrayThenSkipList,
-    /// All in a sorted array of the vertex.
+    /// All edges in a sorted array of the vertex.
     ArrayOnly,
-    /// All in a skip list of the vertex.
+    /// All edges in a skip list of the vertex.
     SkipListOnly,
 }
 
-/// How the levels are asked for the edges of a vertex (figures 16 and 17).
+/// The way to find the edges of a vertex in the levels (figures 16 and 17).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LevelIndex {
-    /// By the positions that are kept for each vertex.
+    /// By the positions that the index keeps for each vertex.
     #[default]
     MultiLevel,
-    /// By the ranges of vertices of the segments, and the offsets in each.
+    /// By the vertex ranges of the segments, and the offsets in each segment.
     Ranges,
-    /// As by ranges, where a Bloom filter of the segment says that the vertex may be there.
+    /// By ranges, but only if a Bloom filter of the segment says that the vertex may be there.
     BloomFilters,
 }
 
-/// What the container is created with. The defaults are the paper's where it states one.
+/// The options of a container. The defaults are the paper's values where the paper states one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LsmGraphOptions {
-    /// The bytes of edges that the memory buffer takes before it is written to the first level: 256 and more.
+    /// The bytes of edges in a full memory buffer, which is then written to the first level: 256 and more.
     pub memory_bytes: usize,
-    /// How many files of the first level are merged into the second: 1 and more.
+    /// The number of files in the first level that are merged into the second level: 1 and more.
     pub first_level_files: usize,
-    /// How many times as much as the level before it a level holds (T): 2 and more.
+    /// The capacity of a level divided by the capacity of the level before it (T): 2 and more.
     pub size_ratio: usize,
-    /// The bytes of a segment after which the next vertex begins another one: 256 and more.
+    /// The bytes of a segment after which the next vertex begins another segment: 256 and more.
     pub segment_bytes: usize,
-    /// How many bytes of blocks that were read are kept: half of ids, a quarter of timestamps, a quarter of
-    /// weights.
+    /// The bytes of the cache of blocks: half for ids, a quarter for timestamps, a quarter for weights.
     pub cache_bytes: usize,
-    /// Where the memory buffer keeps edges.
+    /// The structure in which the memory buffer keeps edges.
     pub memory_cache: MemoryCache,
-    /// How the levels are asked.
+    /// The way to find the edges of a vertex in the levels.
     pub level_index: LevelIndex,
-    /// Whether the Bloom filter of a file is asked before an edge is looked for there.
+    /// True if a search for an edge in a file checks the Bloom filter of the file first.
     pub edge_filters: bool,
-    /// Where the directory of the files is made: that of the system for temporary files, if none. It is
-    /// removed with the container.
+    /// The parent of the directory of the files. If `None`, this is the system's directory for temporary
+    /// files. The directory of the files is removed with the container.
     pub directory: Option<PathBuf>,
 }
 
@@ -73,18 +72,19 @@ impl Default for LsmGraphOptions {
 }
 
 impl LsmGraphOptions {
-    /// The entries of a full memory buffer.
+    /// Returns the number of entries of a full memory buffer.
     pub(super) fn memory_entries(&self) -> usize {
         self.memory_bytes.max(256) / ENTRY_BYTES
     }
 
-    /// The entries after which a segment ends.
+    /// Returns the number of entries after which a segment ends.
     pub(super) fn segment_entries(&self) -> usize {
-        // An id and a timestamp each.
+        // Each entry has an id and a timestamp.
         self.segment_bytes.max(256) / 12
     }
 
-    /// The entries that a level holds before some are moved to the next one. The last level holds any number.
+    /// Returns the number of entries that a level holds before some move to the next level. The last level
+    /// holds any number.
     pub(super) fn level_entries(&self, level: usize) -> usize {
         if level + 1 >= LEVELS {
             return usize::MAX;

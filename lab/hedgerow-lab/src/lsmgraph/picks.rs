@@ -1,9 +1,9 @@
-//! Which segments are compacted next (section 4.2.1): those of a level take turns.
+//! The choice of the next segments to compact (section 4.2.1): the segments of a level take turns.
 
 use hedgerow_core::VertexId;
 
 use super::options::LEVELS;
 
-/// After which vertex the next segment of each level is taken, by direction.
+/// For each direction and level, the vertex after which the next segment is taken.
 #[derive(Debug, Default)]
 pub(super) struct Picks(pub(super) [[Option<VertexId>; LEVELS]; 2]);

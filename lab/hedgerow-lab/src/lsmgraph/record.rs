@@ -1,5 +1,5 @@
-//! What is kept for each vertex: whether it exists, and where its edges are (the multi-level index, section
-//! 4.2.2).
+//! The record of each vertex: whether the vertex exists, and where its edges are (the multi-level index,
+//! section 4.2.2).
 
 use hedgerow_core::{Direction, VertexId};
 use smallvec::SmallVec;
@@ -8,19 +8,19 @@ use super::entry::{Stamp, begin, is_marker, stamp};
 use super::segment::Place;
 use crate::clock::Active;
 
-/// The largest id: a table for more would have a directory of its chunks of more than 2 MB.
+/// The largest vertex id. A table for larger ids would need a directory of its chunks of more than 2 MB.
 pub(super) const MOST: VertexId = VertexId((1 << 28) - 1);
-/// The ids that there can be.
+/// The number of possible vertex ids.
 pub(super) const PLACES: usize = MOST.0 as usize + 1;
-/// From how many older versions of a vertex on some may be given up.
+/// The number of older versions of a vertex at which a writer prunes them.
 const MANY: usize = 8;
 
-/// Since when a vertex exists, or not.
+/// The changes of the existence of a vertex.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Presence {
-    /// Of the last change; 0 if there was none.
+    /// The stamp of the last change; 0 if there was none.
     newest: Stamp,
-    /// Those before, from new to old, as long as readers see them.
+    /// The stamps of earlier changes, from new to old, as long as readers see them.
     #[allow(clippy::box_collection, reason = "most vertices have none, and 8 bytes instead of 24")]
     older: Option<Box<Vec<Stamp>>>,
 }
@@ -35,17 +35,17 @@ impl Presence {
         older.copied().find(|&stamp| begin(stamp) <= at).is_some_and(|stamp| !is_marker(stamp))
     }
 
-    /// Returns whether that changed anything.
+    /// Sets whether the vertex exists from `at` on. Returns true if this changed anything.
     pub(super) fn set(&mut self, present: bool, at: u64, versioned: bool) -> bool {
         if (self.newest != 0 && !is_marker(self.newest)) == present {
             return false;
         }
-        // Nobody else has seen what the same transaction wrote.
+        // No other transaction has seen an earlier stamp of the same transaction.
         if self.newest != 0 && begin(self.newest) != at && versioned {
             self.older.get_or_insert_default().insert(0, self.newest);
         }
-        // Timestamps begin at 1; where there are none, it is 0 and no marker that says that there never was a
-        // vertex.
+        // Timestamps begin at 1. Without versions, `at` is 0, and a stamp of 0 would mean that the vertex
+        // never existed.
         self.newest = stamp(at.max(u64::from(!versioned)), !present);
         true
     }
@@ -54,12 +54,12 @@ impl Presence {
         self.older.as_ref().is_some_and(|older| older.len() >= MANY)
     }
 
-    /// Whether there are versions beside the newest.
+    /// True if there are versions in addition to the newest.
     pub(super) fn has_older(&self) -> bool {
         self.older.is_some()
     }
 
-    /// Gives up the versions that no reader needs. The newest is published.
+    /// Removes the versions that no reader needs. The newest version is published.
     pub(super) fn prune(&mut self, active: &Active) {
         let Some(mut older) = self.older.take() else { return };
         let mut end = begin(self.newest);
@@ -81,11 +81,11 @@ impl Presence {
 /// The lists of a vertex in one direction.
 #[derive(Debug, Default)]
 pub(super) struct Side {
-    /// Where its edges are below the first level, by level. More than two are rare.
+    /// The places of its edges below the first level, in the order of levels. More than two places are rare.
     pub(super) places: SmallVec<[Place; 2]>,
-    /// The first memory buffer, or file of the first level, that is to be read for it.
+    /// The order of the first memory buffer, or file of the first level, to read for this list.
     pub(super) floor: u32,
-    /// How many neighbours it has since `changed`.
+    /// The number of neighbours since `changed`.
     pub(super) degree: u32,
     pub(super) changed: u64,
 }
@@ -96,12 +96,12 @@ impl Side {
     }
 }
 
-/// A vertex.
+/// The record of a vertex.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) itself: Presence,
     out: Side,
-    /// Of a directed graph, once an edge leads here.
+    /// The incoming side in a directed graph, once an edge leads to this vertex.
     into: Option<Box<Side>>,
 }
 
@@ -114,7 +114,7 @@ impl Record {
         }
     }
 
-    /// A side, which is made if need be.
+    /// Returns a side. Makes it if it is missing.
     pub(super) fn side_mut(&mut self, direction: Direction) -> &mut Side {
         match direction {
             Direction::Out => &mut self.out,

@@ -1,9 +1,9 @@
 //! A file of a level: the lists of some vertices in CSR form (section 4.2.1, figure 6).
 //!
-//! The edge file has a header of 64 bytes, a Bloom filter, the offsets (a pair of vertex and first edge for
-//! each vertex that has edges here), and the bodies of the edges, by column: ids, then timestamps with the
-//! marker of a removal as lowest bit. The property file has the weights, one for each edge. A file never
-//! changes, and is removed when no snapshot refers to it any more.
+//! The edge file has a header of 64 bytes, a Bloom filter, the offsets, and the bodies of the edges. The
+//! offsets are pairs of a vertex and its first edge, for each vertex that has edges here. The bodies are
+//! columns: ids, then timestamps with the marker of a removal as lowest bit. The property file has one weight
+//! for each edge. A file never changes. It is removed when no snapshot refers to it any more.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use super::files::{BLOCK, Files, Folder, read};
 use super::filter::Filter;
 use crate::LabError;
 
-/// Where the lists of a file are, where that is kept in memory. The list of place `i` is
+/// The places of the lists of a file, if they are kept in memory. The list of place `i` is
 /// `starts[i]..starts[i + 1]`.
 #[derive(Debug)]
 pub(super) enum Offsets {
-    /// Of all ids from the first to the last: at least a quarter of them have edges here.
+    /// The starts for all ids from the first to the last. At least a quarter of the ids have edges here.
     Dense(Box<[u32]>),
-    /// Of the vertices that have edges here.
+    /// The vertices that have edges here, and their starts.
     Sorted(Box<[VertexId]>, Box<[u32]>),
 }
 
@@ -38,7 +38,7 @@ impl Offsets {
         }
         let mut dense = Vec::with_capacity(ids + 1);
         for (source, &start) in sources.iter().zip(starts) {
-            // An id without edges ends where the next begins.
+            // An id without edges gets the start of the next list.
             dense.resize(source.index() - first.index() + 1, start);
         }
         dense.extend(starts.last());
@@ -62,7 +62,7 @@ impl Offsets {
     }
 }
 
-/// Where the parts of the edge file begin.
+/// The start of each part of the edge file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) offsets: u64,
@@ -70,28 +70,28 @@ pub(super) struct Layout {
     pub(super) stamps: u64,
 }
 
-/// A file with what is kept of it in memory.
+/// A file, and the data of the file that is kept in memory.
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) number: u32,
     pub(super) level: usize,
-    /// In the first level, that of the memory buffer that it was.
+    /// In the first level, the order of the memory buffer that became this file.
     pub(super) order: u32,
     pub(super) least: VertexId,
     pub(super) greatest: VertexId,
-    /// How many vertices have edges here.
+    /// The number of vertices that have edges here.
     pub(super) sources: usize,
     pub(super) entries: usize,
-    /// The largest timestamp.
+    /// The largest timestamp of an entry.
     pub(super) newest: u64,
-    /// Whether no target has several versions, and none was removed.
+    /// True if no target has several versions, and no entry is a removal.
     pub(super) is_simple: bool,
     /// The first target of each block.
     pub(super) fences: Box<[VertexId]>,
     pub(super) filter: Option<Filter>,
-    /// Whether the filter has edges, and not vertices alone.
+    /// True if the filter contains edges, and not only vertices.
     pub(super) filters_edges: bool,
-    /// In the first level, and where there is no multi-level index.
+    /// The offsets: in the first level, and in every level if there is no multi-level index.
     pub(super) offsets: Option<Offsets>,
     pub(super) layout: Layout,
     pub(super) edges: NamedFile,
@@ -105,7 +105,7 @@ pub(super) struct Segment {
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) sources: Vec<VertexId>,
-    /// One more than sources.
+    /// The start of each list, and the end of the last list.
     pub(super) starts: Vec<u32>,
     targets: Vec<VertexId>,
     stamps: Vec<Stamp>,
@@ -121,19 +121,19 @@ impl Loaded {
 }
 
 impl Segment {
-    /// Whether a reader at `at` sees each entry as it stands.
+    /// True if a reader at `at` sees each entry as it is stored.
     #[inline]
     pub(super) fn is_plain(&self, at: u64) -> bool {
         self.is_simple && self.newest <= at
     }
 
-    /// The list of `v`. Only where offsets are kept.
+    /// Returns the list of `v`, if the segment keeps offsets and has edges of `v`.
     #[inline]
     pub(super) fn list(&self, v: VertexId) -> Option<Range<u32>> {
         self.offsets.as_ref()?.list(v, self.least)
     }
 
-    /// Whether the edge may be here.
+    /// True if the edge may be here.
     #[inline]
     pub(super) fn may_have(&self, src: VertexId, dst: VertexId) -> bool {
         !self.filters_edges || self.filter.as_ref().is_none_or(|filter| filter.may_have_edge(src, dst))
@@ -155,7 +155,7 @@ impl Segment {
         self.files.stamps.get((self.number, block), || read(&self.edges, at, self.block_len(block)))
     }
 
-    /// The weights of a block; none in a graph without weights.
+    /// Returns the weights of a block; `None` in a graph without weights.
     pub(super) fn weights(&self, block: u32) -> Result<Option<Arc<[f64]>>, LabError> {
         let Some(file) = &self.properties else { return Ok(None) };
         let at = u64::from(block) * u64::from(BLOCK) * 8;
@@ -163,7 +163,7 @@ impl Segment {
         self.files.weights.get((self.number, block), load).map(Some)
     }
 
-    /// Reads all, past the blocks that are kept.
+    /// Reads the whole content, without the cache of blocks.
     pub(super) fn load(&self) -> Result<Loaded, LabError> {
         let offsets: Vec<VertexId> = read(&self.edges, self.layout.offsets, 2 * self.sources)?;
         let pairs = offsets.chunks_exact(2);
@@ -181,7 +181,7 @@ impl Segment {
         })
     }
 
-    /// What is kept in memory.
+    /// Returns the number of bytes that the segment keeps in memory.
     pub(super) fn bytes(&self) -> usize {
         let filter = self.filter.as_ref().map_or(0, Filter::bytes);
         let offsets = self.offsets.as_ref().map_or(0, Offsets::bytes);
@@ -193,7 +193,7 @@ impl Drop for Segment {
     fn drop(&mut self) {
         self.files.disk_bytes.fetch_sub(self.disk_bytes, Ordering::Relaxed);
         for file in [Some(&self.edges), self.properties.as_ref()].into_iter().flatten() {
-            // It is removed with the directory at the latest.
+            // If this fails, the file is removed with the directory.
             let _ = self.folder.dir.unlink(file.name());
         }
     }
@@ -207,7 +207,7 @@ pub(super) struct Place {
     pub(super) len: u32,
 }
 
-/// Reads single entries of a segment, and holds the blocks that it read last.
+/// A reader of single entries of a segment. It holds the blocks that it read last.
 pub(super) struct Reader<'a> {
     segment: &'a Segment,
     plain: bool,
@@ -239,7 +239,7 @@ impl<'a> Reader<'a> {
         Ok(targets[(i % BLOCK) as usize])
     }
 
-    /// The timestamp of the entry, or 0 where every one is seen.
+    /// Returns the stamp of the entry, or 0 if the reader sees every entry.
     #[inline]
     pub(super) fn stamp(&mut self, i: u32) -> Result<Stamp, LabError> {
         if self.plain {
@@ -262,9 +262,9 @@ impl<'a> Reader<'a> {
         Ok(self.weights.as_ref().map_or(1.0, |weights| weights[(i % BLOCK) as usize]))
     }
 
-    /// The first entry of a list whose target is not before `target`, or the end of the list.
+    /// Returns the first entry of a list whose target is not before `target`, or the end of the list.
     pub(super) fn lower_bound(&mut self, list: Range<u32>, target: VertexId) -> Result<u32, LabError> {
-        // Blocks after the first begin inside the list, so that their first targets ascend.
+        // Blocks after the first block begin inside the list, so their first targets ascend.
         let (first, last) = (list.start / BLOCK, (list.end - 1) / BLOCK);
         let fences = &self.segment.fences[first as usize + 1..=last as usize];
         let block = first + fences.partition_point(|&fence| fence < target) as u32;
@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
         Ok(from + targets.partition_point(|&t| t < target) as u32)
     }
 
-    /// The version of `target` at `at` in a list.
+    /// Returns the version of `target` in a list that a reader at `at` sees.
     pub(super) fn find(
         &mut self,
         list: Range<u32>,

@@ -1,4 +1,4 @@
-//! The thread that flushes and compacts behind writers.
+//! The thread that flushes and compacts in the background of writers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,9 +11,9 @@ use super::graph::Graph;
 use crate::LabError;
 use crate::clock::Clock;
 
-/// How many memory buffers there are at most: one that is written to, one that is flushed.
+/// The largest number of memory buffers: one for writes, one for a flush.
 const BUFFERS: usize = 2;
-/// After how long a writer that waits for room looks by itself whether there is some.
+/// The time after which a writer that waits for room checks again without a signal.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 #[derive(Default)]
@@ -23,13 +23,13 @@ struct State {
     failed: Option<LabError>,
 }
 
-/// What the thread and writers share.
+/// The state that the thread and writers share.
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Tells the thread that there may be work.
+    /// The signal to the thread that there may be work.
     work: Condvar,
-    /// Tells writers that the thread has done something.
+    /// The signal to writers that the thread has finished a step.
     changed: Condvar,
     has_failed: AtomicBool,
 }
@@ -42,7 +42,8 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// Sees to it that there is room to write to. An error of the thread is one of every writer from then on.
+    /// Makes sure that there is room for a write. After an error of the thread, every write returns this
+    /// error.
     #[inline]
     pub(super) fn make_room(&self, graph: &Arc<Graph>, clock: &Arc<Clock>) -> Result<(), LabError> {
         if graph.is_full() || self.shared.has_failed.load(Ordering::Relaxed) {
@@ -67,15 +68,15 @@ impl Service {
             }
             self.start(graph, clock);
             let mut state = self.shared.state.lock();
-            // The thread has been told to look, and says so when it has; who reclaims memory makes room too,
-            // and does not say so.
+            // The thread has a signal to look for work, and signals writers after each step. A call that
+            // reclaims memory also makes room, but sends no signal.
             if state.failed.is_none() && graph.is_full() && graph.version().buffers.len() >= BUFFERS {
                 self.shared.changed.wait_for(&mut state, LOOK_AGAIN);
             }
         }
     }
 
-    /// Lets the thread look for work.
+    /// Signals the thread to look for work. Starts the thread if it does not run yet.
     fn start(&self, graph: &Arc<Graph>, clock: &Arc<Clock>) {
         self.thread.lock().get_or_insert_with(|| {
             let (shared, graph, clock) = (self.shared.clone(), graph.clone(), clock.clone());
@@ -85,13 +86,13 @@ impl Service {
         self.shared.work.notify_one();
     }
 
-    /// An error of the thread, if it had one.
+    /// Returns the error of the thread, if there is one.
     pub(super) fn check(&self) -> Result<(), LabError> {
         self.shared.state.lock().failed.map_or(Ok(()), Err)
     }
 }
 
-/// Has writers fail, and not wait, if the thread panics.
+/// A guard: if the thread panics, writers fail instead of waiting.
 struct Panics<'a>(&'a Shared);
 
 impl Drop for Panics<'_> {
@@ -142,7 +143,7 @@ impl Drop for Service {
         self.shared.state.lock().stops = true;
         self.shared.work.notify_one();
         if let Some(thread) = self.thread.get_mut().take() {
-            // It has said what it had to say.
+            // Its error is already recorded.
             let _ = thread.join();
         }
     }

@@ -1,24 +1,26 @@
-//! A skip list of the entries of one vertex, in arrays instead of nodes of their own.
+//! A skip list of the entries of one vertex. Its nodes are in arrays.
 
 use hedgerow_core::{VertexId, simd};
 
 use super::entry::{Entry, begin};
 
-/// The most links of a node; one node in [`BRANCHING`] has one more than the others.
+/// The largest number of links of a node. At each level, one node in [`BRANCHING`] also has a link at the
+/// next level.
 const HEIGHT: usize = 12;
 const BRANCHING: u32 = 4;
-/// No node; as the node before another one, the head.
+/// The number that means that there is no node. As the node before another one, it means the head.
 pub(super) const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
 struct Node {
     entry: Entry,
     next: u32,
-    /// Where its links above the lowest begin, if it has any.
+    /// The start of its links above the lowest level, if it has any.
     tower: u32,
 }
 
-/// Entries by target, those of one target from new to old. A node is its number in the order of insertion.
+/// Entries in the order of targets; the entries of one target go from new to old. The number of a node is its
+/// place in the order of insertion.
 #[derive(Debug)]
 pub(super) struct SkipList {
     nodes: Vec<Node>,
@@ -62,7 +64,8 @@ impl SkipList {
         *place = to;
     }
 
-    /// The first node that is not before `target`; `before` is told the node before it at each level.
+    /// Returns the first node that is not before `target`. Calls `before` with each level, and with the node
+    /// before it at this level.
     #[inline]
     fn lower_bound(&self, target: VertexId, mut before: impl FnMut(usize, u32)) -> u32 {
         let (mut node, mut next) = (NONE, NONE);
@@ -77,27 +80,27 @@ impl SkipList {
         next
     }
 
-    /// The first node that is not before `target`.
+    /// Returns the first node that is not before `target`.
     pub(super) fn seek(&self, target: VertexId) -> u32 {
         self.lower_bound(target, |_, _| {})
     }
 
-    /// Starts loading the first nodes in memory, in this number of cache lines: a walk would wait for one
-    /// after another.
+    /// Prefetches the first nodes in memory, in this number of cache lines. Without this, a walk would wait
+    /// for one cache line after another.
     #[inline]
     pub(super) fn prefetch(&self, lines: usize) {
         simd::prefetch_slice(&self.nodes, lines);
     }
 
-    /// The entry of a node, and the next node.
+    /// Returns the entry of a node, and the next node.
     #[inline]
     pub(super) fn get(&self, node: u32) -> Option<(&Entry, u32)> {
         self.nodes.get(node as usize).map(|node| (&node.entry, node.next))
     }
 
-    /// Tells `decide` the newest entry of `target`, and puts the entry that it answers before that; in its
-    /// place, if both are of one timestamp, or without versions. Returns whether it answered one, and whether
-    /// there is one more.
+    /// Calls `decide` with the newest entry of `target`, and puts the returned entry before it. If both have
+    /// one timestamp, or without versions, the returned entry replaces the newest one. Returns whether
+    /// `decide` returned an entry, and whether there is one entry more.
     pub(super) fn update<E>(
         &mut self,
         target: VertexId,
@@ -119,14 +122,14 @@ impl SkipList {
         Ok((true, true))
     }
 
-    /// Puts an entry before the others of its target.
+    /// Puts an entry before the other entries of its target.
     pub(super) fn put(&mut self, entry: Entry) {
         let mut before = [NONE; HEIGHT];
         self.lower_bound(entry.target, |level, node| before[level] = node);
         self.insert(entry, &before);
     }
 
-    /// Puts an entry behind the nodes that stand before it at each level.
+    /// Puts an entry behind the nodes in `before`, which has one node for each level.
     fn insert(&mut self, entry: Entry, before: &[u32; HEIGHT]) {
         let height = self.draw_height();
         let node = self.nodes.len() as u32;
@@ -141,7 +144,7 @@ impl SkipList {
         self.height = self.height.max(height);
     }
 
-    /// Takes the entries of a timestamp out again. O(list).
+    /// Removes the entries of a timestamp. O(list).
     pub(super) fn retract(&mut self, at: u64) {
         let mut kept = SkipList::default();
         let mut entries = Vec::with_capacity(self.nodes.len());
@@ -150,7 +153,7 @@ impl SkipList {
             entries.push(*entry);
             node = next;
         }
-        // Each goes before those of its target: the oldest first.
+        // `put` places an entry before the other entries of its target, so the oldest entry goes first.
         for entry in entries.into_iter().rev().filter(|entry| begin(entry.stamp) != at) {
             kept.put(entry);
         }

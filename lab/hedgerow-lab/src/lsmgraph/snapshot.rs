@@ -1,4 +1,5 @@
-//! Reading: a snapshot keeps the version that it began with, and asks the index of a vertex at each access.
+//! Snapshots. A snapshot keeps the version that it began with, and reads the index of a vertex at each
+//! access.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -23,25 +24,25 @@ use crate::runs::{Runs, RunsBlock};
 /// The graph at one timestamp.
 ///
 /// # Panics
-/// Every method that reads edges, where a file cannot be read: [`Topology`] of a [`Resident`] graph has no
+/// Every method that reads edges panics if a file cannot be read: [`Topology`] of a [`Resident`] graph has no
 /// errors, and there is no right answer.
 pub struct LsmGraphSnapshot {
     graph: Arc<Graph>,
     version: Arc<Version>,
     timestamp: Timestamp,
-    /// The last timestamp that is seen: without versions, each one.
+    /// The newest timestamp that the snapshot sees. Without versions, it is later than every timestamp.
     at: u64,
     vertices: usize,
     edges: u64,
     bound: usize,
     flat: FlatLists,
-    /// Keeps versions from being given up, where others write meanwhile.
+    /// The registration that keeps concurrent writers from removing versions.
     _reader: Option<Reader>,
-    /// Keeps writers waiting, where there is one user.
+    /// The reference that makes writers wait; only with one user at a time.
     _alone: Option<Arc<()>>,
 }
 
-/// What a snapshot is of, for one user.
+/// The timestamps and counts that a snapshot sees.
 pub(super) struct Seen {
     pub(super) timestamp: u64,
     pub(super) at: u64,
@@ -49,20 +50,21 @@ pub(super) struct Seen {
     pub(super) edges: i64,
 }
 
-/// What was read.
+/// Returns the value that was read. Panics if a file cannot be read.
 fn must<T>(read: Result<T, LabError>) -> T {
     read.unwrap_or_else(|error| panic!("a snapshot of an LSMGraph cannot be read: {error}"))
 }
 
 impl LsmGraphSnapshot {
-    /// Of a graph that does not change meanwhile.
+    /// Makes a snapshot of a graph that does not change while the snapshot exists.
     pub(super) fn alone(graph: Arc<Graph>, seen: &Seen, alone: Arc<()>) -> Self {
         let version = graph.version();
         let snapshot = LsmGraphSnapshot::new(graph, version, seen);
         LsmGraphSnapshot { _alone: Some(alone), ..snapshot }
     }
 
-    /// Of a graph to which others write; `version` was taken after the reader was registered.
+    /// Makes a snapshot of a graph with concurrent writers. `version` was taken after the reader was
+    /// registered.
     pub(super) fn registered(graph: Arc<Graph>, version: Arc<Version>, reader: Reader) -> Self {
         let at = reader.timestamp().0;
         let (vertices, edges) = (reader.vertices() as i64, reader.edges() as i64);
@@ -85,13 +87,14 @@ impl LsmGraphSnapshot {
         }
     }
 
-    /// What `f` makes of a record, if there is one. Its lock is held for as long as `f` runs.
+    /// Returns the result of `f` for a record, if there is one. The lock of the record is held while `f`
+    /// runs.
     #[inline]
     fn read<T>(&self, v: VertexId, f: impl FnOnce(&Record) -> T) -> Option<T> {
         Some(f(&self.graph.known(v)?.read()))
     }
 
-    /// Where the list of `v` is: the first buffer to be read, and its places in files.
+    /// Returns the places of the list of `v`: the first buffer to read, and the places in files.
     #[inline]
     fn places(&self, v: VertexId, direction: Direction) -> Option<(u32, Places)> {
         let places = |record: &Record| {
@@ -101,7 +104,7 @@ impl LsmGraphSnapshot {
         self.read(v, places).flatten()
     }
 
-    /// Lends the blocks of a list of which this snapshot sees all as it stands.
+    /// Calls `f` with the blocks of a list. The snapshot sees the whole list as it is stored.
     fn lend<const WEIGHTS: bool>(
         place: &Place,
         mut f: impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
@@ -121,8 +124,8 @@ impl LsmGraphSnapshot {
 }
 
 impl Runs for LsmGraphSnapshot {
-    /// No lock is held while `f` runs: files do not change, and of a list in memory what the snapshot sees
-    /// cannot have changed.
+    /// Calls `f` while no lock is held. Files do not change, and the part of a list in memory that the
+    /// snapshot sees cannot change.
     fn runs<const WEIGHTS: bool>(
         &self,
         v: VertexId,

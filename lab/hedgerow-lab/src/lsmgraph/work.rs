@@ -1,4 +1,4 @@
-//! A transaction: what it changes while it has the locks of its vertices, and takes back where a file cannot
+//! A transaction. It makes changes while it holds the locks of its vertices, and undoes them if a file cannot
 //! be read.
 
 use std::cell::Cell;
@@ -19,7 +19,7 @@ pub(super) trait Records {
     fn write<T>(&mut self, v: VertexId, f: impl FnOnce(&mut Record) -> T) -> T;
 }
 
-/// Records that are locked until the transaction is published, ascending.
+/// The records that are locked until the transaction is published, in ascending order.
 pub(super) struct Locked<'a>(pub(super) SmallVec<[(VertexId, RwLockWriteGuard<'a, Record>); 2]>);
 
 impl Locked<'_> {
@@ -43,7 +43,7 @@ impl Records for Locked<'_> {
     }
 }
 
-/// The records of a graph with one user, each locked while it is changed.
+/// The records of a graph with one user. Each record is locked while it is changed.
 pub(super) struct Unlocked<'a>(pub(super) &'a Graph);
 
 impl Records for Unlocked<'_> {
@@ -56,7 +56,7 @@ impl Records for Unlocked<'_> {
     }
 }
 
-/// What was before a change.
+/// The state before a change.
 enum Before {
     Vertex(VertexId, Presence),
     Degree(VertexId, Direction, u32, u64),
@@ -69,7 +69,7 @@ pub(super) struct Work<'a, R> {
     pub(super) records: R,
     at: u64,
     before: SmallVec<[Before; 2]>,
-    /// The first error of a file: nothing is changed after it.
+    /// The first error of a file. The transaction changes nothing after it.
     failed: Cell<Option<LabError>>,
 }
 
@@ -78,7 +78,7 @@ impl<'a, R: Records> Work<'a, R> {
         Work { graph, version, records, at, before: SmallVec::new(), failed: Cell::new(None) }
     }
 
-    /// Makes the updates; all of them, or none where a file cannot be read.
+    /// Makes all updates, or none of them if a file cannot be read.
     pub(super) fn make(&mut self, updates: &[Update]) -> Result<More, LabError> {
         let more = change::make(updates, self.graph.form, self);
         match self.failed.get() {
@@ -107,7 +107,7 @@ impl<'a, R: Records> Work<'a, R> {
         }
     }
 
-    /// What was read, or nothing after an error, which is kept.
+    /// Returns the value that was read. After an error, it keeps the error and returns the default.
     fn read<T: Default>(&self, read: Option<Result<T, LabError>>) -> T {
         let failed = |error| {
             self.failed.set(self.failed.get().or(Some(error)));

@@ -1,4 +1,4 @@
-//! The same versions without locks and tracer, for one user at a time.
+//! The same versions without locks and reader tracer, for one user at a time.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::version::Version;
 use crate::change;
 use crate::{GraphForm, LabError};
 
-/// The newest version of each subgraph, and how many vertices and edges there are.
+/// The newest version of each subgraph, and the numbers of vertices and edges.
 #[derive(Default)]
 struct Table {
     newest: Vec<Option<Arc<Version>>>,
@@ -22,27 +22,27 @@ struct Table {
     edges: i64,
 }
 
-/// The same lists for one user at a time. With `COPIES` each transaction makes new versions, as the whole
-/// container does; without it a version is changed where it is, unless a snapshot holds it. This is the cost
-/// of the structure alone.
+/// The same lists for one user at a time. With `COPIES`, each transaction makes new versions, as the whole
+/// container does. Without it, a version changes in place, unless a snapshot holds it. This gives the cost of
+/// the structure alone.
 pub struct RapidStoreAlone<const COPIES: bool> {
     table: Mutex<Table>,
     form: GraphForm,
     shape: Shape,
 }
 
-/// Versions that are changed where they are.
+/// A store whose versions change in place.
 pub type PlainRapidStore = RapidStoreAlone<false>;
-/// Versions that each transaction copies.
+/// A store in which each transaction copies versions.
 pub type CopyingRapidStore = RapidStoreAlone<true>;
 
 impl<const COPIES: bool> RapidStoreAlone<COPIES> {
-    /// An empty graph with the paper's parameters.
+    /// Returns an empty graph with the paper's parameters.
     pub fn new(form: GraphForm) -> Self {
         Self::with_options(form, RapidStoreOptions::default())
     }
 
-    /// An empty graph.
+    /// Returns an empty graph.
     pub fn with_options(form: GraphForm, options: RapidStoreOptions) -> Self {
         RapidStoreAlone { table: Mutex::default(), form, shape: Shape::new(form, options) }
     }
@@ -62,7 +62,7 @@ impl Table {
         Drafts { subgraphs: subgraphs.iter().map(&mut draft).collect(), shape, in_place }
     }
 
-    /// Puts back what a transaction left.
+    /// Puts back the versions that a transaction leaves.
     fn put(&mut self, drafts: Drafts) {
         for draft in drafts.subgraphs {
             self.newest[draft.subgraph.index()] = draft.new.or(draft.base);

@@ -1,12 +1,12 @@
-//! A place for a counted reference.
+//! A cell for a counted reference.
 
 use std::sync::Arc;
 
 use hedgerow_core::sync::Mutex;
 
-/// Holds a counted reference or none, behind a lock that is held while a pointer is copied: every commit
-/// stores four of them, and the stores of a cell without locks, which look at what each thread reads, took a
-/// third of the time of a run of single insertions.
+/// A counted reference or none, behind a lock that is held only while a pointer is copied. Every commit
+/// stores four of these references. The stores of a cell without locks must check the reads of each thread,
+/// and took a third of the time of a run of single insertions.
 pub(super) struct ArcLock<T>(Mutex<Option<Arc<T>>>);
 
 impl<T> Default for ArcLock<T> {
@@ -25,7 +25,7 @@ impl<T> ArcLock<T> {
         self.0.lock().clone()
     }
 
-    /// Replaces what is held. What was there is given up after the lock.
+    /// Replaces the reference. Frees the old one after the lock is released.
     #[inline]
     pub(super) fn store(&self, value: Option<Arc<T>>) {
         let before = std::mem::replace(&mut *self.0.lock(), value);

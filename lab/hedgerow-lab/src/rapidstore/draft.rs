@@ -1,4 +1,4 @@
-//! A transaction's own versions of the subgraphs that it has to itself.
+//! A transaction's own versions of its subgraphs. Only this transaction may change these subgraphs.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(super) struct SubgraphDraft {
     pub(super) subgraph: SubgraphId,
     /// The newest version before the transaction.
     pub(super) base: Option<Arc<Version>>,
-    /// That of the transaction, once it changes something. Shared with nobody.
+    /// The version of the transaction, once it changes something. Nothing else shares it.
     pub(super) new: Option<Arc<Version>>,
 }
 
@@ -29,7 +29,7 @@ impl SubgraphDraft {
 pub(super) struct Drafts {
     pub(super) subgraphs: SmallVec<[SubgraphDraft; 2]>,
     pub(super) shape: Shape,
-    /// Whether versions that no snapshot holds are changed where they are, instead of in a copy.
+    /// Whether the transaction changes versions in place, if no snapshot holds them, instead of in a copy.
     pub(super) in_place: bool,
 }
 
@@ -66,7 +66,7 @@ impl Draft for Drafts {
     }
 
     fn apply(&mut self, owner: VertexId, direction: Direction, changes: &[Change]) -> Effect {
-        // A single change that changes nothing copies nothing.
+        // A single change without effect makes no copy.
         if let [change] = changes
             && self.of(owner).and_then(|version| version.find(owner.local(), direction, change.target))
                 == change.weight
@@ -93,7 +93,7 @@ impl Draft for Drafts {
     }
 }
 
-/// The subgraphs that updates touch as far as they name them, ascending.
+/// Returns the subgraphs of the vertices that the updates name, ascending.
 pub(super) fn named(updates: &[Update]) -> SmallVec<[SubgraphId; 2]> {
     let mut subgraphs: SmallVec<[SubgraphId; 2]> = change::named(updates).map(VertexId::subgraph).collect();
     subgraphs.sort_unstable();
@@ -101,8 +101,7 @@ pub(super) fn named(updates: &[Update]) -> SmallVec<[SubgraphId; 2]> {
     subgraphs
 }
 
-/// Adds the subgraphs of the neighbours that vertices which are removed have. Returns whether there were
-/// others.
+/// Adds the subgraphs of the neighbours of removed vertices. Returns true if some of them are new.
 pub(super) fn add_neighbors(
     drafts: &Drafts,
     updates: &[Update],

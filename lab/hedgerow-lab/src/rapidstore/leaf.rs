@@ -1,4 +1,4 @@
-//! Leaves: short sorted arrays that never change, shared by all versions that have them.
+//! Leaves: short, sorted, immutable arrays that versions share.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use hedgerow_core::VertexId;
 
 use crate::merged::Merged;
 
-/// Neighbours, ascending within one list, and their weights. Without room to grow: a write copies the leaf in
-/// any case.
+/// Neighbours, ascending within one list, and their weights. A leaf has no room to grow, because a write
+/// copies it in any case.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
     pub(super) targets: Arc<[VertexId]>,
-    /// None where all weigh 1.
+    /// The weights; none if all weights are 1.
     weights: Option<Arc<[f64]>>,
 }
 
@@ -25,7 +25,7 @@ impl Leaf {
         self.weights.as_deref().unwrap_or(&[])
     }
 
-    /// Neighbours in a range, and their weights.
+    /// Returns the neighbours in a range, and their weights.
     #[inline]
     pub(super) fn part(&self, range: Range<usize>) -> (&[VertexId], &[f64]) {
         let weights = self.weights.as_ref().map_or(&[][..], |weights| &weights[range.clone()]);
@@ -37,7 +37,7 @@ impl Leaf {
         (&self.targets, self.weights())
     }
 
-    /// The bytes on the heap: the arrays and their counts.
+    /// Returns the number of bytes on the heap: the arrays and their reference counts.
     pub(super) fn bytes(&self) -> usize {
         let counts = 16;
         let weights = self.weights.as_ref().map_or(0, |weights| counts + weights.len() * 8);
@@ -45,7 +45,7 @@ impl Leaf {
     }
 }
 
-/// The weight of one neighbour in a sorted part, if it is there.
+/// Returns the weight of one neighbour in a sorted part, if it is there.
 #[inline]
 pub(super) fn find((targets, weights): (&[VertexId], &[f64]), target: VertexId) -> Option<f64> {
     let i = targets.binary_search(&target).ok()?;
@@ -53,15 +53,16 @@ pub(super) fn find((targets, weights): (&[VertexId], &[f64]), target: VertexId) 
 }
 
 impl Merged {
-    /// A leaf of a range.
+    /// Returns a leaf with a range of the list.
     pub(super) fn leaf(&self, range: Range<usize>) -> Leaf {
         let weights = self.weights.get(range.clone()).filter(|weights| !weights.is_empty());
         Leaf { targets: Arc::from(&self.targets[range]), weights: weights.map(Arc::from) }
     }
 }
 
-/// How many leaves `len` neighbours make, and how many are in each but the last: one leaf as long as they
-/// fit, else leaves that are three quarters full, so that the next writes do not split them again.
+/// Returns the number of neighbours in each leaf but the last, for a list of `len` neighbours. The list is
+/// one leaf if it fits. Else its leaves are about three quarters full, so that the next writes do not split
+/// them again.
 pub(super) fn cut(len: usize, segment: usize) -> usize {
     if len <= segment {
         return len.max(1);

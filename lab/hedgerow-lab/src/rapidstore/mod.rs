@@ -2,13 +2,13 @@
 //! (PVLDB 18(10), 2025).
 //!
 //! Subgraphs of 64 vertices, each with a chain of versions (section 5). A writer locks the subgraphs that it
-//! touches in ascending order, makes new versions of them by copying what it changes, draws a timestamp,
-//! links the versions, and publishes; then it unlinks the versions that no reader of the reader tracer sees.
-//! A reader enters the tracer and collects one version for each subgraph, under a lock that is held while a
-//! pointer is copied; then it takes none. In a version (section 6) short lists lie together in a clustered
-//! index, and each long one in a compressed radix tree. [`RapidStore`] is the whole container,
-//! [`RapidStoreAlone`] the same for one user at a time. Parameters and deviations:
-//! `docs/design/lab/rapidstore.md`.
+//! touches in ascending order, and makes new versions of them: it copies the parts that it changes. It draws
+//! a timestamp, links the versions, and publishes them. Then it unlinks the versions that no reader in the
+//! reader tracer sees. A reader enters the tracer and collects one version of each subgraph, under a lock
+//! that is held only while a pointer is copied. After that, the reader takes no locks. In a version (section
+//! 6), short lists are together in a clustered index, and each long list is a compressed radix tree.
+//! [`RapidStore`] is the whole container; [`RapidStoreAlone`] is the same for one user at a time. Parameters
+//! and deviations: `docs/design/lab/rapidstore.md`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,7 +41,7 @@ pub use shape::{RapidStoreOptions, ShortLists};
 pub use snapshot::{RapidStoreBlock, RapidStoreSnapshot};
 use version::Version;
 
-/// How many subgraphs there can be.
+/// The largest number of subgraphs.
 const SUBGRAPHS: usize = 1 << 26;
 
 /// A subgraph: its lock and its newest version.
@@ -51,29 +51,29 @@ struct Slot {
     newest: ArcLock<Version>,
 }
 
-/// Subgraphs with copy-on-write versions, and locks for writers alone.
+/// Subgraphs with copy-on-write versions, and locks for writers only.
 pub struct RapidStore {
     slots: Growing<Slot, SUBGRAPHS>,
-    /// One more than the last subgraph that has a version.
+    /// One more than the last subgraph with a version.
     bound: AtomicUsize,
     clock: Arc<Clock>,
     form: GraphForm,
     shape: Shape,
 }
 
-/// A transaction that has its subgraphs locked, ascending.
+/// A transaction that has locked its subgraphs, ascending.
 struct Locked<'a> {
     drafts: Drafts,
     slots: SmallVec<[(&'a Slot, MutexGuard<'a, ()>); 2]>,
 }
 
 impl RapidStore {
-    /// An empty graph with the paper's parameters.
+    /// Returns an empty graph with the paper's parameters.
     pub fn new(form: GraphForm) -> RapidStore {
         RapidStore::with_options(form, RapidStoreOptions::default())
     }
 
-    /// An empty graph.
+    /// Returns an empty graph.
     pub fn with_options(form: GraphForm, options: RapidStoreOptions) -> RapidStore {
         let shape = Shape::new(form, options);
         RapidStore {
@@ -85,9 +85,9 @@ impl RapidStore {
         }
     }
 
-    /// Locks what the updates touch: the subgraphs of their vertices, and of the neighbours of those that
-    /// they remove. Neighbours are known only under the lock; where they lie elsewhere, the locks are
-    /// released and taken again with those.
+    /// Locks the subgraphs that the updates touch: the subgraphs of the named vertices, and of the neighbours
+    /// of removed vertices. Neighbours are known only under the lock. If some of them are in other subgraphs,
+    /// it releases all locks and takes them again with the new ones.
     fn lock(&self, updates: &[Update]) -> Locked<'_> {
         let mut subgraphs = draft::named(updates);
         loop {
@@ -124,7 +124,7 @@ impl Locked<'_> {
         let is_early = is_on(Planted::PublishedEarly);
         if is_early {
             clock.publish(timestamp, more.vertices, more.edges);
-            // Long enough for others to read.
+            // Gives readers enough time to read.
             (0..20).for_each(|_| std::thread::yield_now());
         }
         for (draft, (slot, _)) in self.drafts.subgraphs.iter_mut().zip(&self.slots) {
@@ -152,7 +152,8 @@ impl DynamicGraph for RapidStore {
         let mut locked = self.lock(updates);
         let more = change::make(updates, self.form, &mut locked.drafts);
         if !more.changed {
-            // What this transaction has read is as of now: its locks keep others from changing it.
+            // The data that this transaction has read is current: its locks keep other transactions from
+            // changing it.
             return Ok(Written { timestamp: Timestamp(self.clock.published()), vertices: 0, edges: 0 });
         }
         let timestamp = locked.commit(&self.clock, &self.bound, more);
@@ -168,7 +169,8 @@ impl DynamicGraph for RapidStore {
 
     fn snapshot(&self) -> Result<RapidStoreSnapshot, LabError> {
         let reader = self.clock.register()?;
-        // After the registration: what the reader sees was linked, and so counted, before it was published.
+        // Reads the bound after the registration: every version that the reader sees was linked, and so
+        // counted, before it was published.
         let bound = self.bound.load(Ordering::Relaxed);
         let at = reader.timestamp().0;
         let version = |i: usize| self.slots.get(i)?.newest.load()?.at(at);

@@ -2,28 +2,29 @@
 
 use crate::GraphForm;
 
-/// Where lists lie that are not long enough for a tree of their own: what the paper's ablation (table 6)
-/// compares.
+/// The storage of lists that are too short for a tree of their own. The paper's ablation (table 6) compares
+/// these forms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShortLists {
-    /// Together, in the order of their vertices: the clustered index.
+    /// All lists together, in the order of their vertices: the clustered index.
     #[default]
     Clustered,
-    /// Each in an array of its own.
+    /// An array for each list.
     Vectors,
 }
 
-/// The parameters of the paper, and the switches of its ablation. The defaults are those of the paper.
+/// The parameters of the paper, and the switches of its ablation. The defaults are the paper's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RapidStoreOptions {
-    /// The most ids in a leaf (B), 2 to 4,096.
+    /// The largest number of ids in a leaf (B), 2 to 4,096.
     pub segment: usize,
-    /// Lists with more neighbours are trees, at most `segment`; 0 makes every list a tree.
+    /// The largest number of neighbours in a list without a tree, at most `segment`; 0 makes every list a
+    /// tree.
     pub longest_short: usize,
-    /// Where shorter lists lie.
+    /// The storage of shorter lists.
     pub short_lists: ShortLists,
-    /// Each leaf of a tree has the ids of one byte of its node alone: the leaves are not compressed, as in a
-    /// plain radix tree.
+    /// Whether each leaf of a tree has only the ids of one byte of its node. Then the leaves are not
+    /// compressed, as in a plain radix tree.
     pub leaf_per_key: bool,
 }
 
@@ -34,7 +35,7 @@ impl Default for RapidStoreOptions {
     }
 }
 
-/// The options as the structures use them.
+/// The options in the form that the structures use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) segment: usize,

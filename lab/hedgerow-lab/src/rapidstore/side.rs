@@ -1,9 +1,9 @@
 //! The lists of one subgraph in one direction: a clustered index of short lists, and a tree for each long
 //! one.
 //!
-//! The clustered index (RapidStore section 6.3) is a sequence of leaves with the edges of all short lists in
-//! the order (source, destination): a tree of two levels, since 64 short lists make few leaves. Where each
-//! list begins is kept for each vertex, so that a read looks nothing up.
+//! The clustered index (RapidStore section 6.3) is a sequence of leaves with the edges of all short lists, in
+//! the order (source, destination). It is a tree of two levels, because 64 short lists need only a few
+//! leaves. The index stores the beginning of the list for each vertex, so a read needs no search for it.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -17,20 +17,21 @@ use crate::change::{Change, Effect};
 use crate::merged::Merged;
 use crate::planted::{Planted, is_on};
 
-/// Where a list is.
+/// The place of a list.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    /// Of a short list: the leaf in which it begins, and where in it.
+    /// The leaf in which a short list begins.
     leaf: u16,
+    /// The position in that leaf at which the list begins.
     start: u16,
     degree: u32,
 }
 
-/// Lists of one subgraph. A copy shares leaves and trees.
+/// The lists of one subgraph in one direction. A copy shares leaves and trees.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
     places: [Place; SUBGRAPH_VERTICES],
-    /// Which lists are trees.
+    /// The set of lists that are trees.
     treed: u64,
     leaves: Vec<Leaf>,
     trees: Vec<Tree>,
@@ -47,7 +48,7 @@ impl Default for Side {
     }
 }
 
-/// What a writer puts lists together in, between two writes of a thread.
+/// The buffers in which a writer builds lists. A thread keeps them between two writes.
 #[derive(Debug, Default)]
 struct Scratch {
     list: Merged,
@@ -71,7 +72,7 @@ impl Side {
         self.places[local.index()].degree as usize
     }
 
-    /// The parts of a short list, in each leaf one.
+    /// Returns the parts of a short list, one from each of its leaves.
     #[inline]
     fn parts(&self, local: LocalVertex) -> impl Iterator<Item = (&[VertexId], &[f64])> {
         let place = self.places[local.index()];
@@ -90,7 +91,7 @@ impl Side {
         })
     }
 
-    /// The whole list, where it lies in one piece.
+    /// Returns the whole list, if it is in one piece.
     #[inline]
     pub(super) fn slices(&self, local: LocalVertex) -> Option<(&[VertexId], &[f64])> {
         let place = self.places[local.index()];
@@ -105,7 +106,7 @@ impl Side {
         (start + degree <= leaf.len()).then(|| leaf.part(start..start + degree))
     }
 
-    /// The first run of the list. In a tree it is found at the end of the way to the least id.
+    /// Returns the first run of the list. In a tree, this is the leaf with the least id.
     #[inline]
     pub(super) fn first_run(&self, local: LocalVertex) -> Option<&[VertexId]> {
         match self.tree(local) {
@@ -114,7 +115,7 @@ impl Side {
         }
     }
 
-    /// Calls `f` with the list in runs, at least one, until it breaks.
+    /// Calls `f` with the list in one or more runs, until `f` breaks.
     #[inline]
     pub(super) fn runs(
         &self,
@@ -130,7 +131,7 @@ impl Side {
         }
     }
 
-    /// The weight of one neighbour, if it is there.
+    /// Returns the weight of one neighbour, if it is there.
     #[inline]
     pub(super) fn find(&self, local: LocalVertex, target: VertexId) -> Option<f64> {
         if let Some(tree) = self.tree(local) {
@@ -141,7 +142,7 @@ impl Side {
         find(part, target)
     }
 
-    /// Makes changes of one list, which ascend.
+    /// Applies changes to one list; they ascend.
     pub(super) fn apply(&mut self, local: LocalVertex, changes: &[Change], shape: &Shape) -> Effect {
         let mut scratch = SCRATCH.take().unwrap_or_default();
         let effect = match self.tree(local) {
@@ -163,8 +164,8 @@ impl Side {
         let effect = self.trees[index].apply(changes, shape, &mut scratch.leaves);
         let degree = (i64::from(self.places[local.index()].degree) + effect.entries) as u32;
         self.places[local.index()].degree = degree;
-        // Well below the bound from which on a list is a tree, so that one on the bound does not change its
-        // form with every write.
+        // The limit is well below the length from which on a list is a tree. So a list near that length does
+        // not change its form with every write.
         if degree as usize <= shape.longest_short / 2 {
             scratch.list.clear();
             let _ = self.trees[index].runs(&mut |targets, weights| {
@@ -191,7 +192,7 @@ impl Side {
         let mut rest = changes;
         let mut parts = self.parts(local).peekable();
         while let Some(part) = parts.next() {
-            // Behind the last part there is no other for changes to belong to.
+            // All remaining changes belong to the last part.
             let last = part.0.last().filter(|_| parts.peek().is_some());
             let here = last.map_or(rest.len(), |last| rest.partition_point(|c| c.target <= *last));
             effect.add(scratch.list.merge(part, &rest[..here], shape.weighted));
@@ -205,7 +206,7 @@ impl Side {
         effect
     }
 
-    /// Puts the list of `scratch` in the place of a short one.
+    /// Replaces a short list by the list in `scratch`.
     fn replace(&mut self, local: LocalVertex, shape: &Shape, scratch: &mut Scratch) {
         let Place { leaf, start, degree } = self.places[local.index()];
         let first = usize::from(leaf);
@@ -233,7 +234,7 @@ impl Side {
             leaves.extend((0..out.len()).step_by(step).map(|at| out.leaf(at..out.len().min(at + step))));
         }
         let taken = first.min(self.leaves.len())..(last + 1).min(self.leaves.len());
-        // A leaf for a leaf, as mostly: only what is behind the list in it moves.
+        // Usually one leaf replaces one leaf. Then only the lists after this one in the leaf move.
         let moves_within = taken.len() == 1 && leaves.len() == 1 && is_short;
         if moves_within {
             self.leaves[first] = leaves.swap_remove(0);
@@ -254,19 +255,18 @@ impl Side {
             let behind = self.places[local.index() + 1..].iter_mut().take_while(|place| place.leaf == leaf);
             behind.for_each(|place| place.start = place.start.wrapping_add(more));
         } else {
-            // The lists before it in its leaf may lie in another one now, too.
+            // The lists before this one in its leaf may now be in another leaf, too.
             self.place_from(self.places.partition_point(|place| place.leaf < leaf));
         }
     }
 
-    /// Finds where the lists from one on begin, by the lengths of those before.
+    /// Computes the beginnings of the lists from `first` on, from the lengths of the lists before them.
     fn place_from(&mut self, first: usize) {
         let Place { leaf, start, .. } = self.places[first];
         let (mut leaf, mut start) = (usize::from(leaf), usize::from(start));
         for (local, place) in self.places.iter_mut().enumerate().skip(first) {
             let degree = if self.treed & (1 << local) == 0 { place.degree as usize } else { 0 };
-            // A list begins where it has its first entry; an empty one may stand behind the last entry of a
-            // leaf.
+            // A list begins at its first entry. An empty list may begin after the last entry of a leaf.
             while self
                 .leaves
                 .get(leaf)
@@ -280,7 +280,7 @@ impl Side {
         }
     }
 
-    /// The bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.leaves.capacity() * size_of::<Leaf>()
             + self.trees.capacity() * size_of::<Tree>()
@@ -288,7 +288,7 @@ impl Side {
             + self.trees.iter().map(Tree::bytes).sum::<usize>()
     }
 
-    /// The address of what tells where a list is.
+    /// Returns the address of the place of a list.
     #[inline]
     pub(super) fn place_address(&self, local: LocalVertex) -> *const u8 {
         std::ptr::from_ref(&self.places[local.index()]).cast()

@@ -1,5 +1,5 @@
-//! Reading: one version for each subgraph, collected when the snapshot is opened; then no locks and no
-//! timestamps.
+//! Reads of a snapshot. Opening the snapshot collects one version of each subgraph; later reads need no locks
+//! and no timestamps.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -16,7 +16,7 @@ use crate::GraphForm;
 use crate::clock::Reader;
 use crate::flat::FlatLists;
 
-/// How many lines of a list are loaded ahead; the processor follows by itself.
+/// The number of cache lines of a list to prefetch; the hardware prefetcher loads the following ones.
 const PREFETCHED_LINES: usize = 2;
 
 /// A version of each subgraph.
@@ -28,12 +28,13 @@ pub struct RapidStoreSnapshot {
     edges: u64,
     bound: usize,
     flat: FlatLists,
-    /// Keeps the versions linked while others collect theirs.
+    /// The registered reader, for which writers keep the versions linked; none if there are no concurrent
+    /// writers.
     _reader: Option<Reader>,
 }
 
 impl RapidStoreSnapshot {
-    /// Of versions that a reader of the tracer has collected.
+    /// Returns a snapshot of the versions that a reader in the tracer has collected.
     pub(super) fn registered(versions: Box<[Option<Arc<Version>>]>, form: GraphForm, reader: Reader) -> Self {
         let mut snapshot =
             Self::alone(versions, form, reader.timestamp().0, (reader.vertices(), reader.edges()));
@@ -41,7 +42,7 @@ impl RapidStoreSnapshot {
         snapshot
     }
 
-    /// Of versions that nobody changes; `totals` are vertices and edges.
+    /// Returns a snapshot of versions that no writer changes, with their numbers of vertices and edges.
     pub(super) fn alone(
         versions: Box<[Option<Arc<Version>>]>,
         form: GraphForm,

@@ -1,12 +1,12 @@
 //! The compressed radix tree (C-ART, RapidStore section 6.2): the list of a vertex of high degree.
 //!
-//! A node branches on one byte of the id; nodes whose bytes above that one are all the same are left out
-//! (path compression). Several bytes can lead to one leaf, which holds up to `segment` ids. So a child is
-//! known by the first byte that leads to it: a node has a bitmap of those, and its children in an array
-//! without holes; the child of a byte is found by counting bits.
+//! A node branches on one byte of the id. Path compression omits the nodes for bytes that all ids of a
+//! subtree have in common. Several bytes can lead to one leaf, which holds up to `segment` ids. So the first
+//! byte that leads to a child identifies the child. A node has a bitmap of these first bytes, and its
+//! children in an array without holes. It finds the child of a byte by counting bits.
 //!
-//! Nodes and leaves are counted references. A writer copies the nodes on its way down unless it alone has
-//! them, and versions that are given up free what no other version shares.
+//! Nodes and leaves are counted references. A writer copies the nodes on its way down, unless no other
+//! version shares them. A version that is freed frees the nodes and leaves that no other version shares.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::planted::{Planted, is_on};
 #[cfg(test)]
 mod tests;
 
-/// The bytes of an id.
+/// The number of bytes in an id.
 const BYTES: u8 = 4;
 
 /// A sorted set of neighbours.
@@ -33,7 +33,7 @@ pub(super) struct Tree {
 
 #[derive(Clone, Debug)]
 struct Node {
-    /// Which byte of an id it branches on; all its ids have those of `prefix` above it.
+    /// The byte of an id on which the node branches. All its ids share the bytes of `prefix` above it.
     depth: u8,
     prefix: u32,
     /// The first byte of each child.
@@ -43,9 +43,9 @@ struct Node {
 
 #[derive(Clone, Debug)]
 enum Child {
-    /// Ids with this first byte up to the one before the next child.
+    /// Ids from this first byte up to the byte before the next child.
     Leaf(Leaf),
-    /// Ids with this byte alone.
+    /// Ids with this byte only.
     Node(Arc<Node>),
 }
 
@@ -54,7 +54,7 @@ enum Child {
 struct Starts([u64; 4]);
 
 impl Starts {
-    /// How many are at or below `byte`.
+    /// Returns the number of bytes in the set at or below `byte`.
     #[inline]
     fn rank(self, byte: u8) -> usize {
         let word = usize::from(byte >> 6);
@@ -63,7 +63,7 @@ impl Starts {
         (below + within.count_ones()) as usize
     }
 
-    /// The `i`-th one, or 256 behind the last.
+    /// Returns the `i`-th byte in the set, or 256 after the last one.
     fn nth(self, mut i: usize) -> usize {
         for (word, &bits) in self.0.iter().enumerate() {
             let count = bits.count_ones() as usize;
@@ -89,24 +89,24 @@ fn byte_at(id: u32, depth: u8) -> u8 {
     (id >> (24 - 8 * depth)) as u8
 }
 
-/// The bytes of an id above a depth.
+/// Returns the bytes of an id above a depth.
 #[inline]
 fn above(id: u32, depth: u8) -> u32 {
     if depth == 0 { 0 } else { id & (u32::MAX << (32 - 8 * u32::from(depth))) }
 }
 
-/// How many bytes two ids have in common at the front, at most `most`.
+/// Returns the number of leading bytes that two ids have in common, at most `most`.
 fn common(a: u32, b: u32, most: u8) -> u8 {
     ((a ^ b).leading_zeros() as u8 / 8).min(most)
 }
 
 impl Tree {
-    /// Of a sorted list that is not empty.
+    /// Makes a tree of a sorted list that is not empty.
     pub(super) fn of(list: &Merged, shape: &Shape) -> Tree {
         Tree { root: Arc::new(Node::of(list, 0..list.len(), shape)) }
     }
 
-    /// The ids of the first leaf.
+    /// Returns the ids of the first leaf.
     #[inline]
     pub(super) fn first_run(&self) -> Option<&[VertexId]> {
         let mut node = &self.root;
@@ -118,12 +118,13 @@ impl Tree {
         }
     }
 
-    /// The weight of one neighbour, if it is there. O(1) nodes and a search in a leaf.
+    /// Returns the weight of one neighbour, if it is there. O(1) nodes and a search in a leaf.
     #[inline]
     pub(super) fn find(&self, target: VertexId) -> Option<f64> {
         let mut node = &self.root;
         loop {
-            // Where the bytes above differ from those of the node, the whole ids of some leaf tell.
+            // If the bytes above differ from the node's prefix, the search for the whole id in a leaf finds
+            // nothing.
             let child = node.starts.rank(byte_at(target.0, node.depth)).checked_sub(1)?;
             match &node.children[child] {
                 Child::Leaf(leaf) => return find(leaf.whole(), target),
@@ -138,7 +139,7 @@ impl Tree {
         self.root.runs(f)
     }
 
-    /// Makes changes, which ascend. `scratch` is left with anything.
+    /// Applies the changes, which ascend. Afterwards, `scratch` has any content.
     pub(super) fn apply(&mut self, changes: &[Change], shape: &Shape, scratch: &mut Merged) -> Effect {
         if self.root.children.is_empty() {
             scratch.clear();
@@ -155,14 +156,14 @@ impl Tree {
         effect
     }
 
-    /// The bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.root.bytes()
     }
 }
 
 impl Node {
-    /// Of a range of a sorted list.
+    /// Makes a node of a range of a sorted list.
     fn of(list: &Merged, range: Range<usize>, shape: &Shape) -> Node {
         let (first, last) = (list.targets[range.start].0, list.targets[range.end - 1].0);
         let depth = common(first, last, BYTES - 1);
@@ -182,11 +183,11 @@ impl Node {
         })
     }
 
-    /// Makes changes below `node`, which becomes a node of its own, and a higher one where they have another
-    /// prefix.
+    /// Applies the changes below `node`. Puts a higher node above it if they have another prefix. Copies the
+    /// node if another version shares it.
     fn apply_to(node: &mut Arc<Node>, changes: &[Change], shape: &Shape, scratch: &mut Merged) -> Effect {
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return Effect::default() };
-        // What lies between two ids has the bytes that both have in common with the prefix.
+        // All ids between two ids have the bytes of the prefix that both ids have.
         let depth = common(node.prefix, first.target.0, node.depth).min(common(
             node.prefix,
             last.target.0,
@@ -201,7 +202,7 @@ impl Node {
         Arc::make_mut(node).apply(changes, shape, scratch)
     }
 
-    /// Makes changes that all have the prefix of this node.
+    /// Applies changes that all have the prefix of this node.
     fn apply(&mut self, mut changes: &[Change], shape: &Shape, scratch: &mut Merged) -> Effect {
         let mut effect = Effect::default();
         while let Some(first) = changes.first() {
@@ -218,7 +219,8 @@ impl Node {
         effect
     }
 
-    /// The child that a byte leads to; a leaf that begins later is made to begin there, or a new one is made.
+    /// Returns the child that a byte leads to. If there is none and the next child is a leaf, that leaf
+    /// begins at this byte from now on. Otherwise it inserts a new leaf.
     fn child_for(&mut self, byte: u8) -> usize {
         let rank = self.starts.rank(byte);
         if let Some(before) = rank.checked_sub(1) {
@@ -275,12 +277,13 @@ impl Node {
         self.children.remove(child);
     }
 
-    /// Replaces a leaf by what `list` makes, where that is too long for a leaf.
+    /// Replaces a leaf by the pieces of `list`, which is too long for a leaf.
     fn split(&mut self, child: usize, list: &Merged, shape: &Shape) {
         let start = self.starts.nth(child) as u8;
         let len = if is_on(Planted::SplitLosesLast) { list.len() - 1 } else { list.len() };
         let mut pieces = pieces(list, 0..len, self.depth, shape);
-        // What led to the leaf leads to the first of its parts; a node is led to by its own byte alone.
+        // The bytes that led to the leaf lead to its first part. If that part is a node, only its own byte
+        // leads to it.
         if let Some((first, Child::Leaf(_))) = pieces.first_mut() {
             *first = start;
         }
@@ -289,7 +292,8 @@ impl Node {
         self.children.splice(child..=child, pieces.into_iter().map(|(_, child)| child));
     }
 
-    /// Joins a leaf that is less than half full with one beside it, if both fit into one with room to spare.
+    /// Joins a leaf that is less than half full with an adjacent leaf, if both fit into one leaf with room to
+    /// spare.
     fn join(&mut self, child: usize, shape: &Shape, scratch: &mut Merged) {
         let len = |i: usize| match self.children.get(i) {
             Some(Child::Leaf(leaf)) => Some(leaf.len()),
@@ -313,8 +317,8 @@ impl Node {
         self.remove(first + 1);
     }
 
-    /// Gives up a node below that has become empty, leads to one node alone, or has become small enough for
-    /// half a leaf.
+    /// Removes a child node that has become empty. Replaces a child node that has only one node below it, or
+    /// that has become small enough for half a leaf.
     fn collapse(&mut self, child: usize, shape: &Shape, scratch: &mut Merged) {
         let Child::Node(inner) = &self.children[child] else { return };
         match inner.children.as_slice() {
@@ -347,8 +351,8 @@ impl Node {
     }
 }
 
-/// Children for a range of a sorted list whose bytes above `depth` are the same, each with its first byte:
-/// leaves that end between two bytes, and nodes for bytes with more ids than a leaf holds.
+/// Returns the children for a range of a sorted list whose bytes above `depth` are the same, each with its
+/// first byte. Leaves end between two bytes. A byte with more ids than a leaf holds gets a node.
 fn pieces(list: &Merged, range: Range<usize>, depth: u8, shape: &Shape) -> Vec<(u8, Child)> {
     let wanted = cut(range.len(), shape.segment);
     let mut pieces = Vec::new();

@@ -11,16 +11,16 @@ use crate::change::{Change, Effect};
 use crate::clock::Active;
 use crate::planted::{Planted, is_on};
 
-/// A subgraph as a transaction left it.
+/// A version of a subgraph: its state after a transaction.
 pub(super) struct Version {
     /// The timestamp of that transaction.
     pub(super) begin: u64,
-    /// Which vertices exist.
+    /// The set of existing vertices.
     pub(super) live: u64,
     out: Side,
-    /// Incoming lists, once a directed graph has some.
+    /// The incoming lists; none before a directed graph has some.
     into: Option<Box<Side>>,
-    /// What it replaced, as long as a reader may see that.
+    /// The version that this one replaced, as long as a reader may see it.
     older: ArcLock<Version>,
 }
 
@@ -31,7 +31,7 @@ impl Default for Version {
 }
 
 impl Version {
-    /// A copy to be changed. Shares leaves and trees, which a write replaces on its way.
+    /// Returns a copy for changes. It shares leaves and trees, and a write replaces the ones that it changes.
     pub(super) fn draft(&self) -> Version {
         Version {
             begin: self.begin,
@@ -68,13 +68,13 @@ impl Version {
         self.side(direction)?.find(local, target)
     }
 
-    /// Follows `older` with its timestamp.
+    /// Sets the timestamp, and links the older version that this one replaces.
     pub(super) fn replaces(&mut self, older: Option<Arc<Version>>, begin: u64) {
         self.begin = begin;
         self.older = ArcLock::new(older);
     }
 
-    /// The version that a reader at `at` sees, itself or an older one.
+    /// Returns the version that a reader at `at` sees: this one or an older one.
     pub(super) fn at(self: Arc<Version>, at: u64) -> Option<Arc<Version>> {
         let mut version = self;
         while version.begin > at {
@@ -83,14 +83,15 @@ impl Version {
         Some(version)
     }
 
-    /// Unlinks older versions that none of the readers sees. Only the writer that has the subgraph calls it.
+    /// Unlinks the older versions that no reader sees. Called only by the writer that has locked the
+    /// subgraph.
     pub(super) fn prune(&self, active: &Active) {
         if active.is_empty() || is_on(Planted::ReadersForgotten) {
             self.older.store(None);
             return;
         }
         let Some(mut older) = self.older.load() else { return };
-        // What stays, and the beginning of what replaced the version that is looked at.
+        // `kept` is the last kept version; `end` is the beginning of the version that replaced `older`.
         let (mut kept, mut end): (Option<Arc<Version>>, u64) = (None, self.begin);
         loop {
             let before = older.older.load();
@@ -109,14 +110,15 @@ impl Version {
         }
     }
 
-    /// The bytes of this version, as if it shared nothing.
+    /// Returns the number of bytes of this version, as if it shared nothing.
     pub(super) fn bytes(&self) -> usize {
         let counts = 16;
         let into = self.into.as_ref().map_or(0, |into| size_of::<Side>() + into.bytes());
         counts + size_of::<Version>() + self.out.bytes() + into
     }
 
-    /// The bytes of older versions by themselves; what they share with newer ones is not counted again.
+    /// Returns the number of bytes of the older versions alone. Parts that they share with newer versions are
+    /// not counted again.
     pub(super) fn bytes_of_older(&self) -> usize {
         let mut bytes = 0;
         let mut older = self.older.load();

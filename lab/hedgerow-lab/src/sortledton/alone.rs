@@ -1,4 +1,4 @@
-//! The same sets without latches, for one user at a time.
+//! The adaptive sets without latches, for one user at a time.
 
 use std::sync::Arc;
 
@@ -13,31 +13,31 @@ use super::versions::{Horizon, NEWEST};
 use crate::change::{self, Change, Draft, Effect};
 use crate::{GraphForm, LabError};
 
-/// The same sets for one user at a time, without latches: with `VERSIONED` the cost of the structure with its
-/// versions, without it the cost of the structure alone.
+/// The adaptive sets without latches, for one user at a time. With `VERSIONED` they show the cost of the
+/// structure with its versions; without it, the cost of the structure alone.
 pub struct SortledtonAlone<const VERSIONED: bool> {
     table: Mutex<Arc<Alone>>,
     form: GraphForm,
     block: usize,
 }
 
-/// Sets without versions.
+/// The sets without versions.
 pub type PlainSortledton = SortledtonAlone<false>;
-/// Sets with versions that are kept and looked at.
+/// The sets with versions, which readers check.
 pub type VersionedSortledton = SortledtonAlone<true>;
 
 impl<const VERSIONED: bool> SortledtonAlone<VERSIONED> {
-    /// An empty graph with the paper's parameters.
+    /// Makes an empty graph with the paper's parameters.
     pub fn new(form: GraphForm) -> Self {
         Self::with_options(form, SortledtonOptions::default())
     }
 
-    /// An empty graph.
+    /// Makes an empty graph.
     pub fn with_options(form: GraphForm, options: SortledtonOptions) -> Self {
         SortledtonAlone { table: Mutex::default(), form, block: options.block() }
     }
 
-    /// What `f` makes of the table, once no snapshot is left.
+    /// Waits until no snapshot is left, and returns the result of `f` for the table.
     fn change<T>(&self, f: impl FnOnce(&mut Alone) -> T) -> T {
         let mut table = self.table.lock();
         loop {
@@ -49,7 +49,7 @@ impl<const VERSIONED: bool> SortledtonAlone<VERSIONED> {
     }
 }
 
-/// A transaction, to which the whole table belongs.
+/// A transaction that owns the whole table.
 struct Whole<'a> {
     records: &'a mut Vec<Record>,
     changed: Option<Changed>,
@@ -57,7 +57,7 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    /// A record, which is made if need be; none where there is none and nothing is inserted.
+    /// Returns the record of `v`. If `inserts`, makes a missing record; otherwise returns `None` for it.
     fn record(&mut self, v: VertexId, inserts: bool) -> Option<&mut Record> {
         if inserts && v.index() >= self.records.len() {
             self.records.resize_with(v.index() + 1, Record::default);
@@ -65,7 +65,7 @@ impl Whole<'_> {
         self.records.get_mut(v.index())
     }
 
-    /// Gives up the versions of the transaction, while no reader is active. O(its changes), not O(the lists).
+    /// Removes the versions of the transaction, while no reader is active. O(its changes), not O(the lists).
     fn collect(self, updates: &[Update]) {
         let (Some(changed), horizon) = (self.changed, Horizon::alone(self.txn.at)) else { return };
         for v in change::named(updates) {

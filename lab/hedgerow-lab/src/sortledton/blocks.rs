@@ -1,11 +1,11 @@
 //! The blocks of a long list and the links between them.
 //!
-//! - **S1** *All ids of a block are at least its key, and less than the key of the block behind it.* The key
-//!   of the first block is 0.
-//! - **S2** *A block of height h is linked at the levels 0 to h - 1, at each behind the last block of that
-//!   level with a smaller key.* The first block has all levels, and stays the first.
-//! - **S3** *Where neighbours leave a block of which less than 45 % is left, and there is another, it is
-//!   brought together with that.*
+//! - **S1** *All ids of a block are at least its key, and less than the key of the next block.* The key of
+//!   the first block is 0.
+//! - **S2** *A block of height h is linked at the levels 0 to h - 1. At each level, it is behind the last
+//!   block of that level with a smaller key.* The first block has all levels, and stays the first.
+//! - **S3** *If neighbours leave a block, which is then less than 45 % full, the block is balanced with a
+//!   neighbouring block, if there is one.*
 
 use hedgerow_core::VertexId;
 
@@ -16,15 +16,15 @@ use crate::planted::{Planted, is_on};
 
 mod balance;
 
-/// Levels of links, as in the authors' code.
+/// The number of levels of links, as in the authors' code.
 const LEVELS: usize = 6;
-/// No block.
+/// The number that means that there is no block.
 const NONE: u32 = u32::MAX;
 
-/// The last block with a key of at most what is searched for, at each level.
+/// For each level, the last block whose key is at most the target of a search.
 pub(super) type Path = [u32; LEVELS];
 
-/// What a search looks at of a block: half a cache line.
+/// The part of a block that a search reads: half a cache line.
 #[derive(Clone, Copy, Debug)]
 struct Header {
     next: [u32; LEVELS],
@@ -33,23 +33,23 @@ struct Header {
     height: u8,
 }
 
-/// Blocks of one size. The first of the list is that of number 0.
+/// The blocks of one list, all of one size. The first block of the list has the number 0.
 pub(super) struct Blocks {
     headers: Vec<Header>,
     targets: Vec<VertexId>,
-    /// As many as there are targets, or none.
+    /// As many weights as targets, or none.
     weights: Vec<f64>,
     marks: Vec<Marks>,
-    /// Numbers without a block, linked.
+    /// The first number without a block. Such numbers are linked.
     free: u32,
     vacant: u32,
     size: u32,
-    /// Draws heights.
+    /// The random state for the heights of blocks.
     random: u32,
 }
 
 impl Blocks {
-    /// One block.
+    /// Makes a list of one block.
     pub(super) fn new(first: View<'_>, marks: Marks, txn: &Transaction<'_>) -> Blocks {
         let mut blocks = Blocks {
             headers: Vec::new(),
@@ -108,13 +108,13 @@ impl Blocks {
         self.headers[0].next[0] == NONE
     }
 
-    /// The block that has `target` if the list has it.
+    /// Returns the block that contains `target` if the list contains it.
     #[inline]
     pub(super) fn find(&self, target: u32) -> u32 {
         self.locate(target)[0]
     }
 
-    /// The way to the block that has `target` if the list has it. O(log blocks).
+    /// Returns the path to the block that contains `target` if the list contains it. O(log blocks).
     #[inline]
     pub(super) fn locate(&self, target: u32) -> Path {
         let mut path = [0; LEVELS];
@@ -154,7 +154,7 @@ impl Blocks {
         }
     }
 
-    /// Calls `f` with a block, of which it may change the length.
+    /// Calls `f` with a block. `f` may change the length of the block.
     #[inline]
     pub(super) fn write<T>(&mut self, block: u32, f: impl FnOnce(&mut Piece<'_>) -> T) -> T {
         let mut piece = self.piece(block);
@@ -164,7 +164,7 @@ impl Blocks {
         made
     }
 
-    /// Half of the blocks are one level high, a quarter two, and so on.
+    /// Draws a height: half of the blocks have height 1, a quarter have height 2, and so on.
     fn draw_height(&mut self) -> u8 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 17;
@@ -172,7 +172,7 @@ impl Blocks {
         1 + (self.random.trailing_ones() as u8).min(LEVELS as u8 - 1)
     }
 
-    /// A block that is linked nowhere. There is room for it.
+    /// Makes a block without links. The arrays have room for it.
     fn allot(&mut self, weighted: bool) -> u32 {
         let empty = Header { next: [NONE; LEVELS], key: 0, len: 0, height: 1 };
         if self.free != NONE {
@@ -191,9 +191,9 @@ impl Blocks {
         self.headers.len() as u32 - 1
     }
 
-    /// Sees to it that a block can be allotted. The numbers of blocks may change. A list of up to 7 blocks
-    /// gets room for one more, so that short ones hold little that they do not need; a longer one for a
-    /// quarter more.
+    /// Makes sure that a block can be allotted. The numbers of blocks may change. A list of up to 7 blocks
+    /// gets room for one more block, so that short lists have little unused room. A longer list gets room for
+    /// a quarter more.
     #[inline]
     pub(super) fn make_room(&mut self) {
         if self.free == NONE && self.headers.len() == self.headers.capacity() {
@@ -202,7 +202,7 @@ impl Blocks {
         }
     }
 
-    /// Copies the blocks in the order of the list to arrays with room for `room` of them.
+    /// Copies the blocks, in the order of the list, to arrays with room for `room` blocks.
     #[cold]
     fn lay_out(&mut self, room: usize) {
         let mut place = vec![NONE; self.headers.len()];
@@ -239,7 +239,7 @@ impl Blocks {
         }
     }
 
-    /// Gives back room, where more than half of it is free.
+    /// Releases room if more than half of it is free.
     fn give_back(&mut self) {
         let live = self.headers.len() - self.vacant as usize;
         if self.headers.capacity() > 2 * live + 2 {
@@ -247,8 +247,8 @@ impl Blocks {
         }
     }
 
-    /// Moves the upper half of the block that a path leads to into a new one behind it, and returns that.
-    /// There is room for it.
+    /// Moves the upper half of the block at the end of `path` into a new block behind it. Returns the new
+    /// block. The arrays have room for it.
     pub(super) fn split(&mut self, path: &Path) -> u32 {
         let right = self.allot(!self.weights.is_empty());
         let height = self.draw_height();
@@ -261,7 +261,7 @@ impl Blocks {
         right
     }
 
-    /// Takes the block behind that which a path leads to out of the list.
+    /// Takes the block behind the end of `path` out of the list.
     fn unlink_next(&mut self, path: &Path) {
         let Some(block) = self.next(path[0]) else { return };
         let header = self.headers[block as usize];
@@ -311,7 +311,7 @@ impl Blocks {
         self.moved(left, left_len - count, right, right_len + count);
     }
 
-    /// Enters the lengths of two neighbouring blocks, and the key of the second.
+    /// Enters the lengths of two neighbouring blocks, and the key of the second block.
     fn moved(&mut self, left: u32, left_len: usize, right: u32, right_len: usize) {
         let is_new = self.len(right) == 0;
         self.headers[left as usize].len = left_len as u16;
@@ -324,7 +324,7 @@ impl Blocks {
         }
     }
 
-    /// The one block, of which the marks are taken.
+    /// Returns the only block, and takes its marks.
     pub(super) fn take_single(&mut self) -> (View<'_>, Marks) {
         let marks = std::mem::take(&mut self.marks[0]);
         (self.view(0), marks)

@@ -1,13 +1,15 @@
 //! Sortledton: Fuchs, Margan and Giceva, "Sortledton: a universal, transactional graph data structure" (PVLDB
 //! 15(6), 2022).
 //!
-//! An adjacency index of vertices, each with a latch and an adaptive set of neighbours (section 4): a sorted
-//! array while it is short, then an unrolled skip list of sorted blocks. A writer knows what it changes,
-//! latches those vertices in ascending order, draws a timestamp, and gives up versions that no reader needs
-//! in each block before it writes there (section 5). A neighbour has versions only as long as readers see it
-//! differently; a bit of its id says so. A reader latches one vertex for each access. [`Sortledton`] is the
-//! whole container, [`SortledtonAlone`] the same sets for one user at a time. Parameters and deviations:
-//! `docs/design/lab/sortledton.md`.
+//! The store is an adjacency index of vertices. Each vertex has a latch and an adaptive set of neighbours
+//! (section 4). A set is a sorted array while it is short, then an unrolled skip list of sorted blocks. A
+//! writer knows the vertices that it changes. It latches them in ascending order, and draws a timestamp.
+//! Before it writes to a block, it removes the versions there that no reader needs (section 5). A neighbour
+//! has versions only while readers see different states of it; a bit of its id marks this. A reader latches
+//! one vertex for each access.
+//!
+//! [`Sortledton`] is the whole container; [`SortledtonAlone`] has the same sets for one user at a time.
+//! Parameters and deviations: `docs/design/lab/sortledton.md`.
 
 use std::sync::Arc;
 
@@ -40,12 +42,12 @@ use table::{Latched, MOST, Record};
 use transaction::{Changed, Transaction};
 use versions::{Bound, Horizon, NEWEST};
 
-/// Adaptive sets with a latch for each vertex, and, if `VERSIONED`, with versions.
+/// Adaptive sets with a latch for each vertex and, if `VERSIONED`, with versions.
 pub struct Latching<const VERSIONED: bool> {
     table: Arc<Latched>,
     clock: Arc<Clock>,
     horizon: Bound,
-    /// Without versions, keeps writers and snapshots apart.
+    /// The gate that keeps writers and snapshots apart if there are no versions.
     gate: Arc<Gate>,
     form: GraphForm,
     block: usize,
@@ -53,17 +55,17 @@ pub struct Latching<const VERSIONED: bool> {
 
 /// The whole container.
 pub type Sortledton = Latching<true>;
-/// The container with versioning off, as RapidStore's tables 1 and 2 measure it: writers and readers latch,
+/// The container with versioning off, as tables 1 and 2 of RapidStore measure it. Writers and readers latch,
 /// and a writer waits until all snapshots are dropped.
 pub type UnversionedSortledton = Latching<false>;
 
 impl<const VERSIONED: bool> Latching<VERSIONED> {
-    /// An empty graph with the paper's parameters.
+    /// Makes an empty graph with the paper's parameters.
     pub fn new(form: GraphForm) -> Self {
         Self::with_options(form, SortledtonOptions::default())
     }
 
-    /// An empty graph.
+    /// Makes an empty graph.
     pub fn with_options(form: GraphForm, options: SortledtonOptions) -> Self {
         Latching {
             table: Arc::default(),
@@ -75,9 +77,9 @@ impl<const VERSIONED: bool> Latching<VERSIONED> {
         }
     }
 
-    /// Latches what the updates touch, ascending: their vertices, and the neighbours of those that they
-    /// remove. Neighbours are known only under the latch; where there are others, all latches are released
-    /// and taken again with those.
+    /// Latches the vertices that the updates touch, in ascending order: the named vertices, and the
+    /// neighbours of removed vertices. The neighbours are known only under the latch. If some are not latched
+    /// yet, the loop releases all latches, and takes them again together with these neighbours.
     fn latch(&self, updates: &[Update]) -> Records<'_> {
         let mut vertices: SmallVec<[VertexId; 2]> = change::named(updates).collect();
         let removed = |update: &Update| match *update {
@@ -102,7 +104,7 @@ impl<const VERSIONED: bool> Latching<VERSIONED> {
         }
     }
 
-    /// Makes the updates at `at`, on records that are latched for them, and enters what that changes.
+    /// Makes the updates at `at` on records that are latched for them. Enters the changes into `changed`.
     fn change(
         &self,
         updates: &[Update],
@@ -116,8 +118,8 @@ impl<const VERSIONED: bool> Latching<VERSIONED> {
         change::make(updates, self.form, &mut Latches { table: &self.table, records, changed, txn: &txn })
     }
 
-    /// Gives up the versions of a transaction that is published, where no reader needs them. O(what it
-    /// changed), not O(the lists).
+    /// Removes the versions of a published transaction that no reader needs. O(its changes), not O(the
+    /// lists).
     fn collect(&self, records: &mut Records<'_>, changed: &Changed) {
         let horizon = Horizon::shared(&self.clock, &self.horizon);
         records.0.iter_mut().for_each(|(_, record)| record.collect_itself(&horizon));
@@ -126,18 +128,18 @@ impl<const VERSIONED: bool> Latching<VERSIONED> {
         }
     }
 
-    /// A fault of the tests: draws a timestamp and publishes it before anything is changed.
+    /// Draws a timestamp and publishes it before any change: a planted fault of the tests.
     #[cold]
     fn publish_early(&self) -> u64 {
         let at = self.clock.draw();
         self.clock.publish(at, 0, 0);
-        // Long enough for others to read.
+        // Waits long enough for other threads to read.
         (0..20).for_each(|_| std::thread::yield_now());
         at
     }
 }
 
-/// The records that a transaction has latched, ascending.
+/// The records that a transaction has latched, in ascending order.
 struct Records<'a>(SmallVec<[(VertexId, RwLockWriteGuard<'a, Record>); 2]>);
 
 impl Records<'_> {
@@ -203,8 +205,8 @@ impl<const VERSIONED: bool> DynamicGraph for Latching<VERSIONED> {
         let at = early.unwrap_or(drawn);
         let mut changed = Changed::of(updates, VERSIONED);
         let more = self.change(updates, &mut records, changed.as_mut(), at);
-        // Still under the latches: who wants the same vertices sleeps, rather than ask again and again for
-        // this one's publication.
+        // Publishes before it releases the latches. A transaction that waits for the same vertices then
+        // sleeps, and does not poll for this publication.
         self.clock.publish(drawn, more.vertices, more.edges);
         if let Some(changed) = changed {
             self.collect(&mut records, &changed);
@@ -221,8 +223,8 @@ impl<const VERSIONED: bool> DynamicGraph for Latching<VERSIONED> {
     fn reclaim(&self) -> Result<(), LabError> {
         for record in self.table.all() {
             let mut record = record.write();
-            // Under the latch, and not the bound alone: what it keeps from now on is seen by those who are
-            // registered by now.
+            // The horizon is read under the latch, and not from the bound alone. So every version that
+            // `collect` keeps belongs to a reader that is registered by now.
             record.collect(&Horizon::shared(&self.clock, &self.horizon), self.form.weighted);
         }
         Ok(())

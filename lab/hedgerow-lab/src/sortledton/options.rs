@@ -1,9 +1,9 @@
 //! The parameters of the paper.
 
-/// The parameters of the paper. The defaults are those of the paper.
+/// The parameters of the paper, with the paper's values as defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortledtonOptions {
-    /// The most neighbours in a block (|B|), and in a sorted array: 4 to 4,096.
+    /// The largest number of neighbours in a block (|B|), and in a sorted array: 4 to 4,096.
     pub block: usize,
 }
 
@@ -14,7 +14,7 @@ impl Default for SortledtonOptions {
 }
 
 impl SortledtonOptions {
-    /// The block size in range.
+    /// Returns the block size, limited to its range.
     pub(super) fn block(self) -> usize {
         self.block.clamp(4, 4096)
     }

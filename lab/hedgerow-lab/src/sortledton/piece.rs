@@ -1,4 +1,4 @@
-//! Sorted neighbours in one piece: a short list, or a block of a long one.
+//! A piece of sorted neighbours: a short list, or a block of a long list.
 
 use hedgerow_core::VertexId;
 use smallvec::SmallVec;
@@ -9,15 +9,15 @@ use crate::change::Effect;
 use crate::planted::{Planted, is_on};
 use crate::run::Run;
 
-/// The bit of an id that says that the neighbour has versions. No vertex has so large an id.
+/// The bit of an id that marks a neighbour with versions. Every vertex id is smaller.
 const MARK: u32 = 1 << 31;
-/// Ids that are looked at together for a mark.
+/// The number of ids that are checked together for a mark.
 const LANES: usize = 16;
 
 /// The versions of the marked ids of a piece, in their order.
 pub(super) type Marks = SmallVec<[Versions; 1]>;
 
-/// The id without its mark.
+/// Returns the id without its mark.
 #[inline]
 fn plain(id: VertexId) -> u32 {
     id.0 & !MARK
@@ -28,18 +28,18 @@ fn is_marked(id: VertexId) -> bool {
     id.0 & MARK != 0
 }
 
-/// How many of these ids are less than `target`.
+/// Returns the number of ids that are less than `target`.
 #[inline]
 fn position(targets: &[VertexId], target: u32) -> usize {
     targets.partition_point(|&id| plain(id) < target)
 }
 
-/// How many of these ids are marked.
+/// Returns the number of marked ids.
 pub(super) fn count_marks(targets: &[VertexId]) -> usize {
     targets.iter().map(|id| id.0 >> 31).sum::<u32>() as usize
 }
 
-/// The first marked id from `from` on.
+/// Returns the place of the first marked id from the place `from` on.
 fn next_mark(targets: &[VertexId], from: usize) -> Option<usize> {
     let rest = targets.get(from..)?;
     let skipped = rest.chunks(LANES).take_while(|lanes| lanes.iter().fold(0, |any, id| any | id.0) < MARK);
@@ -52,7 +52,7 @@ fn next_mark(targets: &[VertexId], from: usize) -> Option<usize> {
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub(super) targets: &'a [VertexId],
-    /// As many as there are targets, or none where all weigh 1.
+    /// As many weights as targets, or none if all weights are 1.
     pub(super) weights: &'a [f64],
     pub(super) marks: &'a [Versions],
 }
@@ -63,19 +63,19 @@ impl<'a> View<'a> {
         self.weights.get(i).copied().unwrap_or(1.0)
     }
 
-    /// Without the weights, for who does not ask for them.
+    /// Returns the piece without weights, for callers that do not need them.
     #[inline]
     pub(super) fn bare(self) -> View<'a> {
         View { weights: &[], ..self }
     }
 
-    /// The smallest id.
+    /// Returns the smallest id.
     #[inline]
     pub(super) fn first(&self) -> Option<u32> {
         self.targets.first().map(|&id| plain(id))
     }
 
-    /// The weight of a neighbour, if `at` sees it.
+    /// Returns the weight of a neighbour, if a reader at `at` sees it.
     #[inline]
     pub(super) fn find(&self, target: VertexId, at: u64) -> Option<f64> {
         let i = position(self.targets, target.0);
@@ -86,13 +86,13 @@ impl<'a> View<'a> {
         }
     }
 
-    /// How many neighbours `at` sees.
+    /// Returns the number of neighbours that a reader at `at` sees.
     pub(super) fn degree(&self, at: u64) -> usize {
         let invisible = self.marks.iter().filter(|versions| versions.visible(at, 1.0).is_none());
         self.targets.len() - invisible.count()
     }
 
-    /// The rest of the piece, from the first id that is not less than `from`.
+    /// Returns the rest of the piece, from the first id that is not less than `from`.
     #[inline]
     pub(super) fn from(&self, from: u32) -> View<'a> {
         match from {
@@ -101,7 +101,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The first `count` neighbours, and the others.
+    /// Returns the first `count` neighbours, and the remaining neighbours.
     #[inline]
     pub(super) fn split(&self, count: usize) -> (View<'a>, View<'a>) {
         let (targets, more_targets) = self.targets.split_at(count);
@@ -114,14 +114,14 @@ impl<'a> View<'a> {
         )
     }
 
-    /// Appends to the run what `at` sees. There is room for all.
+    /// Appends the neighbours that a reader at `at` sees to the run. The run has room for all of them.
     #[inline]
     pub(super) fn copy(&self, at: u64, run: &mut Run) {
         if self.marks.is_empty() {
             return run.extend(self.targets, self.weights);
         }
         if self.marks.iter().all(|versions| versions.is_newest(at)) {
-            // As after a load: the marks alone are left out.
+            // This is the usual state after a load: the copy only clears the marks.
             return run.extend_plain(self.targets, self.weights, plain);
         }
         let mut marks = self.marks.iter();
@@ -139,16 +139,16 @@ impl<'a> View<'a> {
 
 /// A piece for writing.
 pub(super) struct Piece<'a> {
-    /// Ids, and room for more.
+    /// The ids, and room for more ids.
     pub(super) targets: &'a mut [VertexId],
-    /// As many, or none.
+    /// As many weights as ids, or none.
     pub(super) weights: &'a mut [f64],
     pub(super) marks: &'a mut Marks,
     pub(super) len: usize,
 }
 
 impl Piece<'_> {
-    /// Where a neighbour is, or would be.
+    /// Returns the place of a neighbour, or the place for its insertion.
     #[inline]
     pub(super) fn search(&self, target: VertexId) -> Result<usize, usize> {
         let targets = &self.targets[..self.len];
@@ -163,12 +163,12 @@ impl Piece<'_> {
         self.weights.get(i).copied().unwrap_or(1.0)
     }
 
-    /// Which of the marks that of the id at `i` is, or would be.
+    /// Returns the index in `marks` for the id at `i`: of its mark, or for the insertion of a mark.
     fn mark_of(&self, i: usize) -> usize {
         if self.marks.is_empty() { 0 } else { count_marks(&self.targets[..i]) }
     }
 
-    /// Inserts a neighbour that is not there. There is room for it.
+    /// Inserts a neighbour that the piece does not contain. There is room for it.
     pub(super) fn insert(
         &mut self,
         i: usize,
@@ -190,7 +190,7 @@ impl Piece<'_> {
         Effect { entries: 1, changed: true }
     }
 
-    /// Gives a weight to a neighbour that is there, or was.
+    /// Gives a weight to a neighbour in the piece, which may be marked as removed.
     pub(super) fn put(&mut self, i: usize, weight: f64, txn: &Transaction<'_>) -> Effect {
         let before = self.weight(i);
         let mut entries = 0;
@@ -215,7 +215,7 @@ impl Piece<'_> {
         Effect { entries, changed: true }
     }
 
-    /// Removes a neighbour, or marks it as removed where others may see it.
+    /// Removes a neighbour, or marks it as removed if other transactions may see it.
     pub(super) fn remove(&mut self, i: usize, txn: &Transaction<'_>) -> Effect {
         if !is_marked(self.targets[i]) {
             if txn.versioned {
@@ -241,7 +241,7 @@ impl Piece<'_> {
         Effect { entries: -1, changed: true }
     }
 
-    /// Closes the gap that a neighbour leaves.
+    /// Takes a neighbour out of the piece, and closes the gap.
     fn take(&mut self, i: usize) {
         self.targets.copy_within(i + 1..self.len, i);
         if !self.weights.is_empty() {
@@ -250,7 +250,7 @@ impl Piece<'_> {
         self.len -= 1;
     }
 
-    /// Gives up versions that no reader needs, the marks of neighbours that have no others, and removed
+    /// Removes versions that no reader needs, marks of neighbours without other versions, and removed
     /// neighbours that no reader sees.
     pub(super) fn collect(&mut self, horizon: &Horizon<'_>) {
         let mut marks = std::mem::take(self.marks);

@@ -13,14 +13,14 @@ use crate::run::{RUN, Run, with_run};
 
 /// The room of the smallest array.
 const LEAST: usize = 2;
-/// How many lines of an array are loaded ahead; the processor follows by itself.
+/// The number of cache lines of an array to prefetch; the hardware prefetcher loads the following ones.
 const PREFETCHED_LINES: usize = 2;
 
-/// A sorted array, with room to grow: a power of two, until it is as large as a block.
+/// A sorted array with room to grow. The room is a power of two, until it is as large as a block.
 #[derive(Default)]
 pub(super) struct Array {
     targets: Box<[VertexId]>,
-    /// As many, or none where all weigh 1.
+    /// As many weights as targets, or none if all weights are 1.
     weights: Box<[f64]>,
     marks: Marks,
     len: u32,
@@ -68,7 +68,7 @@ impl Array {
         }
     }
 
-    /// Makes a change, unless there is no room for it.
+    /// Makes a change. Returns `None` if there is no room for it.
     fn change(&mut self, change: &Change, txn: &Transaction<'_>) -> Option<Effect> {
         let full = self.len as usize == self.targets.len();
         self.write(|piece| match (piece.search(change.target), change.weight) {
@@ -85,7 +85,7 @@ impl Array {
         *self = Array::with_room(room, self.view(), marks, weighted);
     }
 
-    /// Gives back room, where more than three quarters of it are free.
+    /// Makes the room smaller if more than three quarters of it are free.
     fn shrink(&mut self, weighted: bool) {
         let (room, len) = (self.targets.len(), self.len as usize);
         match len {
@@ -95,7 +95,7 @@ impl Array {
         }
     }
 
-    /// The neighbours after the last transaction.
+    /// Returns the number of neighbours after the last transaction.
     fn count(&self) -> usize {
         self.len as usize - self.marks.iter().filter(|versions| versions.is_removed()).count()
     }
@@ -109,11 +109,11 @@ impl Array {
     }
 }
 
-/// The neighbours of one vertex in one direction, ascending.
+/// The neighbours of one vertex in one direction, in ascending order.
 pub(super) enum Set {
-    /// At most as many as a block has.
+    /// A set with at most as many neighbours as a block holds.
     Short(Array),
-    /// More, or so many until now.
+    /// A set with more neighbours. After removals it may have fewer, until it becomes a short set again.
     Long(Box<SkipList>),
 }
 
@@ -124,7 +124,7 @@ impl Default for Set {
 }
 
 impl Set {
-    /// Makes changes, which ascend.
+    /// Makes changes, which are in ascending order.
     pub(super) fn apply(&mut self, changes: &[Change], txn: &Transaction<'_>) -> Effect {
         let mut effect = Effect::default();
         let mut rest = changes;
@@ -157,7 +157,7 @@ impl Set {
         effect
     }
 
-    /// Makes an array of a skip list that has become short.
+    /// Turns a skip list that has become short into an array.
     fn shorten(&mut self, weighted: bool) {
         let Set::Long(list) = self else { return };
         if list.is_short() {
@@ -169,7 +169,7 @@ impl Set {
         }
     }
 
-    /// Gives up versions that no reader needs, and room.
+    /// Removes versions that no reader needs, and releases room.
     pub(super) fn collect(&mut self, horizon: &Horizon<'_>, weighted: bool) {
         match self {
             Set::Short(array) => {
@@ -183,8 +183,8 @@ impl Set {
         }
     }
 
-    /// As [`collect`](Self::collect), but of a long set in the blocks alone that have these neighbours, which
-    /// ascend, or had them.
+    /// Collects like [`collect`](Self::collect). In a long set, this visits only the blocks that contain, or
+    /// contained, the neighbours in `changed`, which ascend.
     pub(super) fn collect_changed(&mut self, changed: &[VertexId], horizon: &Horizon<'_>, weighted: bool) {
         match self {
             Set::Short(_) => self.collect(horizon, weighted),
@@ -195,7 +195,8 @@ impl Set {
         }
     }
 
-    /// The number of neighbours. O(their versions) of a short set, O(versions of the size) of a long one.
+    /// Returns the number of neighbours. O(their versions) for a short set, O(versions of the size) for a
+    /// long set.
     #[inline]
     pub(super) fn degree(&self, at: u64) -> usize {
         match self {
@@ -204,7 +205,7 @@ impl Set {
         }
     }
 
-    /// The weight of one neighbour, if there is one; 1 without weights. O(log degree).
+    /// Returns the weight of one neighbour, if it exists; 1 without weights. O(log degree).
     #[inline]
     pub(super) fn find(&self, target: VertexId, at: u64) -> Option<f64> {
         match self {
@@ -213,8 +214,9 @@ impl Set {
         }
     }
 
-    /// Appends to the run neighbours from `from` on, those among the next `most` entries, at most as many as
-    /// a run has, and their weights if `WEIGHTS`. Returns from where on to continue, if there are more.
+    /// Appends neighbours to the run, from the id `from` on, and their weights if `WEIGHTS`. It reads the
+    /// next `most` entries, but not more than a run holds. Returns the id at which to continue, if there are
+    /// more entries.
     #[inline]
     pub(super) fn copy<const WEIGHTS: bool>(
         &self,
@@ -239,7 +241,7 @@ impl Set {
         }
     }
 
-    /// Calls `f` with the pieces of the set, at least one, until it breaks.
+    /// Calls `f` with the pieces of the set, at least one, until `f` breaks.
     #[inline]
     pub(super) fn for_each(&self, mut f: impl FnMut(View<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
         match self {
@@ -248,7 +250,7 @@ impl Set {
         }
     }
 
-    /// The neighbours in one slice, where they lie so and all are seen by everybody.
+    /// Returns the neighbours as one slice, if they are in one array and every reader sees all of them.
     #[inline]
     pub(super) fn whole(&self) -> Option<&[VertexId]> {
         match self {
@@ -257,7 +259,7 @@ impl Set {
         }
     }
 
-    /// The neighbours after the last transaction.
+    /// Returns the neighbours after the last transaction.
     pub(super) fn newest_targets(&self) -> Vec<VertexId> {
         let mut targets = Vec::new();
         with_run(|run| {
@@ -271,7 +273,7 @@ impl Set {
         targets
     }
 
-    /// Starts loading an array, or what a search looks at first of a skip list.
+    /// Prefetches an array, or the data that a search in a skip list reads first.
     #[inline]
     pub(super) fn prefetch(&self) {
         match self {
@@ -280,7 +282,7 @@ impl Set {
         }
     }
 
-    /// The bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Set::Short(array) => array.bytes(),

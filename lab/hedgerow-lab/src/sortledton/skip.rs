@@ -1,8 +1,8 @@
-//! A long list: a skip list of blocks, each a sorted piece.
+//! A long list: a skip list of blocks. Each block is a sorted piece.
 //!
-//! Ids of all blocks lie in one array, a block's at its number times the block size, so links are numbers of
-//! 4 bytes. A new block goes to the end of the array; whenever the array has to grow, the blocks are copied
-//! in the order of the list, so that most of a scan goes through memory in one direction.
+//! The ids of all blocks are in one array. A block begins at its number times the block size, so a link is a
+//! number of 4 bytes. A new block goes to the end of the array. When the array has to grow, the blocks are
+//! copied in the order of the list. So most of a scan goes through memory in one direction.
 
 use std::ops::ControlFlow;
 
@@ -16,32 +16,32 @@ use super::versions::Horizon;
 use crate::change::{Change, Effect};
 use crate::run::{RUN, Run};
 
-/// How many lines of the next block are loaded ahead; the processor follows by itself.
+/// The number of cache lines of the next block to prefetch; the hardware prefetcher loads the following ones.
 const PREFETCHED_LINES: usize = 2;
 
-/// How many neighbours the list has from a timestamp on.
+/// The number of neighbours in the list from a timestamp on.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     begin: u64,
     count: u32,
 }
 
-/// A list of more neighbours than a block has.
+/// A list with more neighbours than one block holds.
 pub(super) struct SkipList {
     blocks: Blocks,
-    /// From old to new, as long as readers need them; at least one.
+    /// The sizes from old to new, as long as readers need them; at least one size.
     sizes: SmallVec<[Size; 1]>,
 }
 
 impl SkipList {
-    /// A list of one block, which takes over a short one. `count` of the neighbours are there after the
-    /// transaction so far.
+    /// Makes a list of one block, with the neighbours of a short list. `count` neighbours exist after the
+    /// changes that the transaction has made so far.
     pub(super) fn new(first: View<'_>, marks: Marks, count: usize, txn: &Transaction<'_>) -> Self {
         let sizes = SmallVec::from_elem(Size { begin: txn.at, count: count as u32 }, 1);
         SkipList { blocks: Blocks::new(first, marks, txn), sizes }
     }
 
-    /// Makes changes, which ascend.
+    /// Makes changes, which are in ascending order.
     pub(super) fn apply(&mut self, changes: &[Change], txn: &Transaction<'_>) -> Effect {
         let mut effect = Effect::default();
         let mut collected = None;
@@ -54,8 +54,8 @@ impl SkipList {
         effect
     }
 
-    /// Makes one change. Versions of the block are collected before, unless they were just now: `collected`
-    /// is the key of that block.
+    /// Makes one change. Before this, it collects the versions of the block, unless the last change already
+    /// did. `collected` is the key of the block that was collected last.
     fn change(&mut self, change: &Change, collected: &mut Option<u32>, txn: &Transaction<'_>) -> Effect {
         if change.weight.is_some() {
             self.blocks.make_room();
@@ -82,14 +82,14 @@ impl SkipList {
         effect
     }
 
-    /// Splits the block that a path leads to. Returns where the place `i` in it is now.
+    /// Splits the block at the end of `path`. Returns the block and the place to which the place `i` moved.
     fn split(&mut self, path: &Path, i: usize) -> (u32, usize) {
         let (left, right) = (path[0], self.blocks.split(path));
         let kept = self.blocks.len(left);
         if i <= kept { (left, i) } else { (right, i - kept) }
     }
 
-    /// Enters that there are so many neighbours more.
+    /// Enters a size that is larger by `more` than the newest size.
     fn add_size(&mut self, more: i64, txn: &Transaction<'_>) {
         let newest = self.newest_size();
         let size = Size { begin: txn.at, count: (i64::from(newest.count) + more) as u32 };
@@ -100,9 +100,9 @@ impl SkipList {
         self.prune_sizes(txn.horizon);
     }
 
-    /// Gives up sizes that no reader asks for.
+    /// Removes the sizes that no reader needs.
     fn prune_sizes(&mut self, horizon: &Horizon<'_>) {
-        // From new to old, so that the end of each is known; those that are kept move to the end.
+        // From new to old, so that the end of each size is known. Kept sizes move to the end of the array.
         let mut kept = self.sizes.len() - 1;
         let mut end = self.sizes[kept].begin;
         for i in (0..kept).rev() {
@@ -123,24 +123,24 @@ impl SkipList {
         self.sizes.last().copied().unwrap_or(Size { begin: 0, count: 0 })
     }
 
-    /// Whether the list would be better off as a short one: a single block, less than half full.
+    /// True if the list should become a short list: it has a single block, less than half full.
     pub(super) fn is_short(&self) -> bool {
         self.blocks.is_single() && self.blocks.len(0) < self.blocks.size() / 2
     }
 
-    /// The one block of a list that has become short.
+    /// Returns the only block of a list that has become short.
     pub(super) fn single(&mut self) -> (View<'_>, Marks) {
         self.blocks.take_single()
     }
 
-    /// Gives up versions that no reader needs, in all blocks.
+    /// Removes versions that no reader needs, in all blocks.
     pub(super) fn collect(&mut self, horizon: &Horizon<'_>) {
         self.blocks.collect_all(horizon);
         self.prune_sizes(horizon);
     }
 
-    /// As [`collect`](Self::collect), in the blocks alone that have these neighbours, which ascend, or had
-    /// them.
+    /// Collects like [`collect`](Self::collect), but only in the blocks that contain, or contained, the
+    /// neighbours in `changed`, which ascend.
     pub(super) fn collect_changed(&mut self, changed: &[VertexId], horizon: &Horizon<'_>) {
         self.blocks.collect_changed(changed, horizon);
         self.prune_sizes(horizon);
@@ -150,7 +150,7 @@ impl SkipList {
         if let Some(size) = self.sizes.iter().rev().find(|size| size.begin <= at) {
             return size.count as usize;
         }
-        // From before the list was long.
+        // The reader is older than the first size of the long list.
         let mut degree = 0;
         let _ = self.for_each(0, |view| {
             degree += view.degree(at);
@@ -164,8 +164,9 @@ impl SkipList {
         self.blocks.view(self.blocks.find(target.0)).find(target, at)
     }
 
-    /// Copies neighbours from `from` on, those among the next `most` entries, and their weights if `WEIGHTS`.
-    /// Returns from where on to continue, if there are more.
+    /// Copies neighbours from the id `from` on, and their weights if `WEIGHTS`. It reads the next `most`
+    /// entries, but not more than a run holds. Returns the id at which to continue, if there are more
+    /// entries.
     pub(super) fn copy<const WEIGHTS: bool>(
         &self,
         from: u32,
@@ -190,7 +191,8 @@ impl SkipList {
         next
     }
 
-    /// Calls `f` with the pieces of the list from the first id that is not less than `from`, until it breaks.
+    /// Calls `f` with the pieces of the list, from the first id that is not less than `from`, until `f`
+    /// breaks.
     #[inline]
     pub(super) fn for_each(
         &self,

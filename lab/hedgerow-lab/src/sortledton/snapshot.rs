@@ -1,5 +1,5 @@
-//! Reading: each access latches one vertex, copies what the snapshot sees, and releases it. Without latches,
-//! pieces without versions are lent as they are.
+//! Snapshots. Each access latches one vertex, copies the state that the snapshot sees, and releases the
+//! latch. Without latches, a snapshot lends pieces without versions as they are.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -20,8 +20,8 @@ use crate::flat::FlatLists;
 use crate::run::{RUN, with_run};
 use crate::runs::{Runs, RunsBlock};
 
-/// How many neighbours are copied at first: a short list of the default size whole, and not more, since some
-/// kernels break off after few.
+/// The number of neighbours in the first copy. A short list of the default size fits in it. It is not larger,
+/// since some kernels stop after a few neighbours.
 const FIRST_RUN: usize = 256;
 
 /// The adjacency sets at one timestamp.
@@ -33,14 +33,14 @@ pub struct SortledtonSnapshot<T> {
     edges: u64,
     bound: usize,
     flat: FlatLists,
-    /// Keeps versions from being given up, where others write meanwhile.
+    /// The registration that keeps concurrent writers from removing versions.
     _reader: Option<Reader>,
-    /// Keeps writers out, where there are no versions.
+    /// The entry in the gate that keeps writers out; only without versions.
     _reading: Option<Reading>,
 }
 
 impl SortledtonSnapshot<Alone> {
-    /// Of a table that does not change meanwhile.
+    /// Makes a snapshot of a table that does not change while the snapshot exists.
     pub(super) fn alone(table: Arc<Alone>, form: GraphForm) -> Self {
         let seen = (table.at, table.vertices as usize, table.edges as u64);
         SortledtonSnapshot::new(table, form, seen)
@@ -48,7 +48,7 @@ impl SortledtonSnapshot<Alone> {
 }
 
 impl SortledtonSnapshot<Latched> {
-    /// Of a table to which others write.
+    /// Makes a snapshot of a table with concurrent writers.
     pub(super) fn registered(
         table: Arc<Latched>,
         form: GraphForm,
@@ -63,8 +63,8 @@ impl SortledtonSnapshot<Latched> {
 
 impl<T: Table> SortledtonSnapshot<T> {
     fn new(table: Arc<T>, form: GraphForm, (at, vertices, edges): (u64, usize, u64)) -> Self {
-        // Every vertex that the reader sees raised the bound before it was published, so before the reader
-        // was registered.
+        // A transaction raises the bound for its new vertices before it is published. So the bound covers
+        // every vertex that the reader sees, because the reader registered after that publication.
         let bound = table.bound();
         SortledtonSnapshot {
             table,
@@ -79,13 +79,13 @@ impl<T: Table> SortledtonSnapshot<T> {
         }
     }
 
-    /// The part of a piece's weights that kernels get.
+    /// Returns the weights that kernels get: none without `WEIGHTS`, and none for a graph without weights.
     #[inline]
     fn weights<'a, const WEIGHTS: bool>(&self, weights: &'a [f64]) -> &'a [f64] {
         if WEIGHTS && self.form.weighted { weights } else { &[] }
     }
 
-    /// Calls `f` with a piece: as it is, or copied where the snapshot may not see all of it.
+    /// Calls `f` with a piece: in place, or as a copy if the snapshot may not see all of it.
     #[inline]
     fn lend<const WEIGHTS: bool>(
         &self,
@@ -113,9 +113,9 @@ impl<T: Table> SortledtonSnapshot<T> {
 }
 
 impl<T: Table> Runs for SortledtonSnapshot<T> {
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks, and with their weights if
-    /// `WEIGHTS` and they have some. No latch is held meanwhile, so a set that is longer than a run is
-    /// latched again for the next one: what the snapshot sees of it cannot have changed.
+    /// Calls `f` with the neighbours of `v` in one or more runs, until `f` breaks. If `WEIGHTS`, `f` also
+    /// gets the weights of a weighted graph. No latch is held while `f` runs. A set that is longer than a run
+    /// is latched again for the next run. The state that the snapshot sees cannot change in between.
     #[inline]
     fn runs<const WEIGHTS: bool>(
         &self,
@@ -197,7 +197,7 @@ impl<T: Table> Topology for SortledtonSnapshot<T> {
         self.table.prefetch(v);
     }
 
-    /// Behind a latch the place of the list is not looked at: a hint must not wait.
+    /// Prefetches a list only if the table has no latches: a hint must not wait.
     #[inline]
     fn prefetch_list(&self, v: VertexId, direction: Direction) {
         let record = self.table.lend(v).flatten();

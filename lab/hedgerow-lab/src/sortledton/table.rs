@@ -1,4 +1,4 @@
-//! The adjacency index: one record for each vertex, behind a latch or not.
+//! The adjacency index: one record for each vertex, with or without a latch.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,7 +11,7 @@ use super::transaction::Transaction;
 use super::versions::{Fate, Horizon, Versions};
 use crate::change::{Change, Effect};
 
-/// The largest id: a table for more would have a directory of its chunks of more than 2 MB.
+/// The largest vertex id. A table for larger ids would need a directory of its chunks of more than 2 MB.
 pub(super) const MOST: VertexId = VertexId((1 << 28) - 1);
 
 /// A vertex and its neighbours.
@@ -19,7 +19,7 @@ pub(super) const MOST: VertexId = VertexId((1 << 28) - 1);
 pub struct Record {
     itself: Versions,
     out: Set,
-    /// Of a directed graph, once an edge leads here.
+    /// The incoming neighbours in a directed graph, once an edge leads to this vertex.
     into: Option<Box<Set>>,
 }
 
@@ -51,14 +51,14 @@ impl Record {
         self.itself.visible(at, 1.0).is_some()
     }
 
-    /// Makes the vertex exist, or not. Returns whether that changed anything.
+    /// Makes the vertex exist, or not exist. Returns true if this changed its state.
     pub(super) fn set_present(&mut self, present: bool, txn: &Transaction<'_>) -> bool {
         if present != self.itself.is_removed() {
             return false;
         }
         self.collect_itself(txn.horizon);
         if self.itself.is_new(txn.at) || !txn.versioned {
-            // Nobody else has seen it.
+            // No other transaction sees the old state.
             self.itself = Versions::default();
         }
         if present || !self.itself.is_removed() {
@@ -67,14 +67,14 @@ impl Record {
         true
     }
 
-    /// Gives up versions of the vertex that no reader needs.
+    /// Removes versions of the vertex that no reader needs.
     pub(super) fn collect_itself(&mut self, horizon: &Horizon<'_>) {
         if self.itself.prune(horizon) == Fate::Gone {
             self.itself = Versions::default();
         }
     }
 
-    /// Gives up versions that no reader needs, and room.
+    /// Removes versions that no reader needs, and releases room.
     pub(super) fn collect(&mut self, horizon: &Horizon<'_>, weighted: bool) {
         self.collect_itself(horizon);
         self.out.collect(horizon, weighted);
@@ -83,8 +83,8 @@ impl Record {
         }
     }
 
-    /// Gives up versions of these neighbours, which ascend, that no reader needs, and others in the same
-    /// blocks.
+    /// Removes versions of the neighbours in `changed`, which ascend, and other versions in the same blocks.
+    /// It keeps the versions that readers need.
     pub(super) fn collect_changed(
         &mut self,
         direction: Direction,
@@ -101,7 +101,7 @@ impl Record {
         }
     }
 
-    /// The neighbours after the last transaction.
+    /// Returns the neighbours after the last transaction.
     pub(super) fn newest_targets(&self, direction: Direction) -> Vec<VertexId> {
         self.set(direction).map_or_else(Vec::new, Set::newest_targets)
     }
@@ -112,12 +112,12 @@ impl Record {
     }
 }
 
-/// Whether one of the changes can make a neighbour.
+/// True if one of the changes can insert a neighbour.
 pub(super) fn inserts(changes: &[Change]) -> bool {
     changes.iter().any(|change| change.weight.is_some())
 }
 
-/// Starts loading a record: 96 bytes with its latch, so it lies in two cache lines.
+/// Prefetches a record. With its latch a record has 96 bytes, so it is on two cache lines.
 #[inline]
 fn prefetch_record<R>(record: &R) {
     let address = (&raw const *record).cast::<u8>();
@@ -125,19 +125,19 @@ fn prefetch_record<R>(record: &R) {
     simd::prefetch(address.wrapping_add(size_of::<R>() - 1));
 }
 
-/// A table as readers see it.
+/// A table, as readers see it.
 pub trait Table: Send + Sync + 'static {
-    /// More than every id of a vertex that exists, or did.
+    /// Returns a number above every id of a vertex that exists or existed.
     fn bound(&self) -> usize;
-    /// What `f` makes of a record, if there is one. A latch is held for as long as `f` runs.
+    /// Returns the result of `f` for a record, if there is one. A latch is held while `f` runs.
     fn read<T>(&self, v: VertexId, f: impl FnOnce(&Record) -> T) -> Option<T>;
-    /// A record, for as long as the table is unchanged; none where there are latches.
+    /// Returns a record for as long as the table is unchanged. Returns `None` if the table has latches.
     fn lend(&self, v: VertexId) -> Option<Option<&Record>>;
-    /// Starts loading a record, if there is one.
+    /// Prefetches a record, if there is one.
     fn prefetch(&self, v: VertexId);
 }
 
-/// A table with a latch for each vertex, which grows in pieces without moving.
+/// A table with a latch for each vertex. It grows in pieces, and its records do not move.
 pub struct Latched {
     records: Growing<RwLock<Record>, { MOST.0 as usize + 1 }>,
     bound: AtomicUsize,
@@ -150,19 +150,19 @@ impl Default for Latched {
 }
 
 impl Latched {
-    /// Latches a record for writing, which is made if need be.
+    /// Latches a record for writing. Makes the record if it is missing.
     pub(super) fn lock(&self, v: VertexId) -> RwLockWriteGuard<'_, Record> {
         self.records.get_or_create(v.index(), |_| {}).write()
     }
 
-    /// Raises the bound for a vertex that a transaction makes exist, before that is published.
+    /// Raises the bound for a vertex that a transaction makes exist, before the transaction is published.
     pub(super) fn cover(&self, v: VertexId) {
         if v.index() >= self.bound.load(Ordering::Relaxed) {
             self.bound.fetch_max(v.index() + 1, Ordering::Relaxed);
         }
     }
 
-    /// All records.
+    /// Returns all records.
     pub(super) fn all(&self) -> impl Iterator<Item = &RwLock<Record>> {
         self.records.chunks().flat_map(|(_, records)| records)
     }
@@ -199,7 +199,7 @@ impl Table for Latched {
 #[derive(Default)]
 pub struct Alone {
     pub(super) records: Vec<Record>,
-    /// The last transaction.
+    /// The timestamp of the last transaction.
     pub(super) at: u64,
     pub(super) vertices: i64,
     pub(super) edges: i64,

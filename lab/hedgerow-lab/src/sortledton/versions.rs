@@ -1,5 +1,5 @@
-//! The versions of one thing, a neighbour or a vertex: the newest where it is found first, older ones in a
-//! chain behind it.
+//! The versions of one item, which is a neighbour or a vertex. The newest version is where a search finds it
+//! first. Older versions are in a chain behind it.
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::clock::{Active, Clock};
 use crate::planted::{Planted, is_on};
 
-/// A timestamp that comes after all: readers at it see the newest versions.
+/// A timestamp after all others: a reader at this timestamp sees the newest versions.
 pub(super) const NEWEST: u64 = u64::MAX >> 1;
 
-/// A timestamp and, in the lowest bit, whether the thing was removed then.
+/// A timestamp and, in the lowest bit, 1 if the item was removed then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stamp(u64);
 
@@ -38,71 +38,72 @@ struct Older {
     older: Option<Box<Older>>,
 }
 
-/// The newest version, and older ones from new to old.
+/// The newest version, and a chain of older versions from new to old.
 ///
-/// Before the first version of the chain there was nothing. Without a chain, there was nothing before a
-/// version that inserts, and the thing was there since ever before one that removes: so the first removal of
-/// a settled neighbour takes no memory of its own.
+/// The item did not exist before the first version of the chain. Without a chain, the newest version is an
+/// insertion or a removal. Before an insertion, the item did not exist. Before a removal, the item always
+/// existed. So the first removal of a settled neighbour takes no memory of its own.
 #[derive(Debug)]
 pub(super) struct Versions {
     newest: Stamp,
     older: Option<Box<Older>>,
 }
 
-/// What is left to know of a neighbour after its versions were pruned.
+/// The state of a neighbour after a prune of its versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// Some reader sees it otherwise than others do.
+    /// Readers see different states of it.
     Kept,
-    /// All readers, present and future, see it as it is.
+    /// All readers, present and future, see its newest state.
     Settled,
-    /// Nobody sees it.
+    /// No reader sees it.
     Gone,
 }
 
 impl Default for Versions {
-    /// Never there.
+    /// Makes the versions of an item that never existed.
     fn default() -> Self {
         Versions { newest: Stamp::new(0, true), older: None }
     }
 }
 
 impl Versions {
-    /// Something inserted at `at` that was not there before.
+    /// Makes the versions of an item that is inserted at `at`, and did not exist before.
     pub(super) fn inserted(at: u64) -> Versions {
         Versions { newest: Stamp::new(at, false), older: None }
     }
 
-    /// Something removed at `at` that all others see.
+    /// Makes the versions of an item that is removed at `at`. All earlier readers see the item.
     pub(super) fn removed(at: u64) -> Versions {
         Versions { newest: Stamp::new(at, true), older: None }
     }
 
-    /// Something that all others see with the weight `before`, and that gets another one at `at`.
+    /// Makes the versions of an item that gets another weight at `at`. All earlier readers see the weight
+    /// `before`.
     pub(super) fn updated(at: u64, before: f64) -> Versions {
         let settled = Older { stamp: Stamp::new(0, false), weight: before, older: None };
         Versions { newest: Stamp::new(at, false), older: Some(Box::new(settled)) }
     }
 
-    /// Whether the newest version is a removal.
+    /// True if the newest version is a removal.
     #[inline]
     pub(super) fn is_removed(&self) -> bool {
         self.newest.is_removed()
     }
 
-    /// Whether `at` sees the newest version, and that is no removal.
+    /// True if a reader at `at` sees the newest version, and this version is no removal.
     #[inline]
     pub(super) fn is_newest(&self, at: u64) -> bool {
         self.newest.begin() <= at && !self.is_removed()
     }
 
-    /// Whether it is new at `at`: nobody else has seen it.
+    /// True if the item is new at `at`, so that no other transaction has seen it.
     pub(super) fn is_new(&self, at: u64) -> bool {
         self.newest == Stamp::new(at, false) && self.older.is_none()
     }
 
-    /// Adds a version at `at`; `weight` is that of the newest one until now, which no reader has seen if it
-    /// is of `at` too.
+    /// Adds a version at `at`. `weight` is the weight of the newest version until now. If this newest version
+    /// is also of `at`, no reader has seen it.
     pub(super) fn write(&mut self, at: u64, removed: bool, weight: f64) {
         let before = std::mem::replace(&mut self.newest, Stamp::new(at, removed));
         let seen_by_nobody = before.begin() == at && (self.older.is_some() || !before.is_removed());
@@ -118,7 +119,7 @@ impl Versions {
         }
     }
 
-    /// The weight at `at`, if the thing is there then; `weight` is that of the newest version.
+    /// Returns the weight at `at`, if the item exists then. `weight` is the weight of the newest version.
     #[inline]
     pub(super) fn visible(&self, at: u64, weight: f64) -> Option<f64> {
         if self.newest.begin() <= at {
@@ -127,7 +128,7 @@ impl Versions {
         self.visible_older(at, weight)
     }
 
-    /// Rare: out of the loops.
+    /// Returns the weight of an older version. This call is rare, so it is kept out of the loops.
     #[cold]
     #[inline(never)]
     fn visible_older(&self, at: u64, weight: f64) -> Option<f64> {
@@ -142,7 +143,7 @@ impl Versions {
         (!older.stamp.is_removed()).then_some(older.weight)
     }
 
-    /// Gives up the versions that no reader needs.
+    /// Removes the versions that no reader needs.
     pub(super) fn prune(&mut self, horizon: &Horizon<'_>) -> Fate {
         let end = self.newest.begin();
         if self.older.is_none() {
@@ -161,7 +162,7 @@ impl Versions {
         }
     }
 
-    /// The bytes of the chain.
+    /// Returns the number of bytes of the chain.
     pub(super) fn bytes(&self) -> usize {
         let mut older = self.older.as_ref();
         let mut bytes = 0;
@@ -173,7 +174,8 @@ impl Versions {
     }
 }
 
-/// Unlinks what no reader needs from a chain whose first version was replaced at `end`.
+/// Unlinks the versions that no reader needs from a chain. `end` is the time when its first version was
+/// replaced.
 fn prune_chain(mut link: &mut Option<Box<Older>>, mut end: u64, horizon: &Horizon<'_>) {
     while let Some(mut version) = link.take() {
         let begin = version.stamp.begin();
@@ -186,15 +188,16 @@ fn prune_chain(mut link: &mut Option<Box<Older>>, mut end: u64, horizon: &Horizo
     }
 }
 
-/// A timestamp before which nobody reads, now or later. On a cache line of its own, since writers raise it.
+/// A timestamp before which no reader reads, now or later. It is on a cache line of its own, since writers
+/// raise it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct Bound(AtomicU64);
 
-/// The timestamps of readers as writers know them.
+/// The timestamps of readers, as writers know them.
 ///
-/// A bound, shared by all writers, answers mostly: no reader is before it, now or later. Only for a newer
-/// version the writer reads the tracer.
+/// All writers share a bound, which is usually enough: no reader is before it, now or later. A writer reads
+/// the tracer only for a newer version.
 pub(super) struct Horizon<'a> {
     shared: Option<(&'a Clock, &'a Bound)>,
     bound: u64,
@@ -202,24 +205,26 @@ pub(super) struct Horizon<'a> {
 }
 
 impl<'a> Horizon<'a> {
-    /// For a writer beside readers. `bound` is where the writers of a container keep the bound.
+    /// Makes the horizon of a writer with concurrent readers. `bound` is the bound that the writers of a
+    /// container share.
     pub(super) fn shared(clock: &'a Clock, bound: &'a Bound) -> Self {
         Horizon { shared: Some((clock, bound)), bound: bound.0.load(Relaxed), asked: OnceCell::new() }
     }
 
-    /// For a writer beside whom nobody reads: whoever reads later does so at `bound` or after it.
+    /// Makes the horizon of a writer without concurrent readers. Every later reader reads at `bound` or after
+    /// it.
     pub(super) fn alone(bound: u64) -> Self {
         Horizon { shared: None, bound, asked: OnceCell::new() }
     }
 
-    /// Whether a reader, now or later, sees a version that begins at `begin` and is replaced at `end`.
+    /// True if a reader, now or later, sees a version that begins at `begin` and is replaced at `end`.
     pub(super) fn needs(&self, begin: u64, end: u64) -> bool {
         if end <= self.bound || is_on(Planted::ReadersForgotten) {
             return false;
         }
         let Some((clock, bound)) = self.shared else { return true };
         let (published, active) = self.asked.get_or_init(|| {
-            // In this order: a reader that enters the tracer later sees this transaction published, and
+            // The order matters. A reader that enters the tracer later sees this timestamp as published, and
             // enters no earlier one.
             let published = clock.published();
             let active = clock.active();

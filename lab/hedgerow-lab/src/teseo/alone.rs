@@ -1,5 +1,5 @@
-//! The fat tree without latches and service threads, for one user at a time: rebalances happen where they are
-//! needed.
+//! The fat tree without latches and service threads, for one user at a time. A change that fills a segment
+//! also rebalances it.
 
 use std::sync::Arc;
 
@@ -17,43 +17,43 @@ use super::undo::Horizon;
 use crate::change::{self, Change, Draft, Effect};
 use crate::{GraphForm, LabError};
 
-/// All edges in one direction.
+/// The tree of all edges in one direction.
 struct Tree {
     index: Index<Bare>,
     ids: LeafIds,
     direction: Direction,
 }
 
-/// All that a container for one user holds.
+/// The state of a container for one user.
 pub struct Alone {
     trees: Vec<Tree>,
     table: Table,
     shape: Shape,
     form: GraphForm,
-    /// The last transaction.
+    /// The timestamp of the last transaction.
     at: u64,
     vertices: i64,
     edges: i64,
 }
 
-/// The same tree for one user at a time, with versions or without.
+/// The fat tree for one user at a time, with or without versions.
 pub struct TeseoAlone<const VERSIONED: bool> {
     graph: Mutex<Arc<Alone>>,
     form: GraphForm,
 }
 
-/// Edges without versions.
+/// A fat tree without versions of edges.
 pub type PlainTeseo = TeseoAlone<false>;
-/// Edges with versions that are kept and looked at.
+/// A fat tree with versions of edges, which readers check.
 pub type VersionedTeseo = TeseoAlone<true>;
 
 impl<const VERSIONED: bool> TeseoAlone<VERSIONED> {
-    /// An empty graph with the paper's parameters.
+    /// Makes an empty graph with the paper's parameters.
     pub fn new(form: GraphForm) -> Self {
         Self::with_options(form, TeseoOptions::default())
     }
 
-    /// An empty graph; of the options those about threads mean nothing.
+    /// Makes an empty graph. The options about threads have no effect.
     pub fn with_options(form: GraphForm, options: TeseoOptions) -> Self {
         let shape = Shape::new(form, options, VERSIONED);
         let tree = |&direction: &Direction| {
@@ -72,7 +72,7 @@ impl<const VERSIONED: bool> TeseoAlone<VERSIONED> {
         TeseoAlone { graph: Mutex::new(Arc::new(graph)), form }
     }
 
-    /// What `f` makes of the graph, once no snapshot is left.
+    /// Waits until no snapshot is left, and returns the result of `f` for the graph.
     fn change<T>(&self, f: impl FnOnce(&mut Alone) -> T) -> T {
         let mut graph = self.graph.lock();
         loop {
@@ -85,13 +85,14 @@ impl<const VERSIONED: bool> TeseoAlone<VERSIONED> {
 }
 
 impl Tree {
-    /// The leaf at a place, which no one else holds while a transaction runs.
+    /// Returns the leaf at a place. The tree holds the only reference to it while a transaction runs.
     #[inline]
     fn leaf(&mut self, place: usize) -> &mut Leaf<Bare> {
         Arc::get_mut(&mut self.index.leaves[place]).expect("a leaf of this tree alone")
     }
 
-    /// The segment that holds `key`, and the place of a header there if `hint` leads to it.
+    /// Returns the segment that holds `key`. Also returns the place of a header there, if `hint` leads to
+    /// that segment.
     #[inline]
     fn segment(&mut self, hint: Hint, key: u64) -> (&mut Segment, usize) {
         if let Some(place) = self.index.place_of(hint) {
@@ -130,7 +131,7 @@ impl Tree {
         }
     }
 
-    /// Puts new leaves in the place of neighbouring ones.
+    /// Replaces neighbouring leaves with new leaves.
     fn rebuild(&mut self, places: std::ops::Range<usize>, shape: &Shape, table: &Table, horizon: &Horizon) {
         let range = self.index.leaves[places.start].low..self.index.leaves[places.end - 1].high;
         let mut old: Vec<&mut Segment> = self.index.leaves[places.clone()]
@@ -155,7 +156,7 @@ impl Tree {
         replaced.into_iter().for_each(|id| self.ids.give_back(id));
     }
 
-    /// Prunes all versions, and merges leaves where one is enough.
+    /// Prunes the versions of all segments, and merges leaves if one leaf is enough for their edges.
     fn visit(&mut self, shape: &Shape, table: &Table, horizon: &Horizon) {
         for place in 0..self.index.leaves.len() {
             self.leaf(place).segments.iter_mut().for_each(|bare| bare.0.prune(horizon));
@@ -193,7 +194,7 @@ impl Alone {
         &leaf.segments[leaf.find(key)].0
     }
 
-    /// Makes one change, and room for the next.
+    /// Makes one change, and then makes room for the next change.
     fn change(&mut self, owner: VertexId, direction: Direction, change: &Change) -> Effect {
         let (key, at, shape) = (key(owner.0, change.target.0), self.at, self.shape);
         let hint = self.table.hint(owner, direction);

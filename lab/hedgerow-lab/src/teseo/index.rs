@@ -1,4 +1,5 @@
-//! The primary index: which leaf holds a key. And the secondary one: where the list of a vertex begins.
+//! The primary index finds the leaf that holds a key. The secondary index finds the start of the list of a
+//! vertex.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,17 +15,17 @@ use super::options::{Shape, UNDO_BEFORE_PRUNING};
 use super::segment::{END, Segment, key};
 use super::undo::{Conflict, Horizon, admit};
 
-/// The leaves in their order. It never changes: where leaves take the place of others there is a new one.
+/// The leaves in key order. An index never changes: a replacement of leaves makes a new index.
 #[derive(Debug)]
 pub(super) struct Index<C> {
     lows: Vec<u64>,
     pub(super) leaves: Vec<Arc<Leaf<C>>>,
-    /// For each id of a leaf its place in the order.
+    /// The place of each leaf in the order, by leaf id.
     by_id: Vec<u32>,
 }
 
 impl<C: From<Segment>> Index<C> {
-    /// Of a leaf with one empty segment.
+    /// Makes an index of one leaf with one empty segment.
     pub(super) fn new(shape: &Shape, ids: &mut LeafIds) -> Index<C> {
         Index::of(vec![Arc::new(Leaf::new(ids.take(), vec![Segment::new(0, END, shape)]))])
     }
@@ -39,13 +40,13 @@ impl<C> Index<C> {
         Index { lows: leaves.iter().map(|leaf| leaf.low).collect(), leaves, by_id }
     }
 
-    /// With `new` instead of the leaves in `range`.
+    /// Returns an index with `new` in place of the leaves in `range`.
     pub(super) fn replacing(&self, range: Range<usize>, new: Vec<Arc<Leaf<C>>>) -> Index<C> {
         let before = self.leaves[..range.start].iter().cloned();
         Index::of(before.chain(new).chain(self.leaves[range.end..].iter().cloned()).collect())
     }
 
-    /// The place of the leaf that holds `key`.
+    /// Returns the place of the leaf that holds `key`.
     #[inline]
     pub(super) fn place(&self, key: u64) -> usize {
         self.lows.partition_point(|&low| low <= key).saturating_sub(1)
@@ -56,7 +57,7 @@ impl<C> Index<C> {
         &self.leaves[self.place(key)]
     }
 
-    /// The place of the leaf to which a hint leads.
+    /// Returns the place of the leaf that a hint names.
     #[inline]
     pub(super) fn place_of(&self, hint: Hint) -> Option<usize> {
         let place = *self.by_id.get(hint.leaf())? as usize;
@@ -73,7 +74,7 @@ impl<C> Index<C> {
     }
 }
 
-/// Ids of leaves; 0 is none.
+/// The allocator of leaf ids; no leaf has the id 0.
 #[derive(Debug, Default)]
 pub(super) struct LeafIds {
     last: u32,
@@ -93,8 +94,8 @@ impl LeafIds {
     }
 }
 
-/// Where the list of a vertex began when it was last moved by a rebalance: leaf, segment, and the place of
-/// its header.
+/// The start of the list of a vertex when a rebalance last moved it: the leaf, the segment, and the place of
+/// the header.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hint(u64);
 
@@ -120,46 +121,47 @@ impl Hint {
     }
 }
 
-/// The largest id: a table for more would have a directory of its chunks of more than 2 MB.
+/// The largest vertex id. A table for larger ids would need a directory of its chunks of more than 2 MB.
 pub(super) const MOST: VertexId = VertexId((1 << 28) - 1);
 
-/// What is known of a vertex.
+/// The state of a vertex in the table.
 #[derive(Debug, Default)]
 struct Entry {
-    /// The timestamp of the last change and, in the lowest bit, whether there is no such vertex since then.
-    /// 0: there never was.
+    /// The timestamp of the last change and, in the lowest bit, 1 if the vertex does not exist since then.
+    /// The value is 0 if the vertex never existed.
     life: AtomicU64,
     lists: [AtomicU64; 2],
 }
 
-/// A life that another one replaced.
+/// A life that a newer life replaced.
 #[derive(Clone, Copy, Debug)]
 struct Older {
     life: u64,
     end: u64,
 }
 
-/// The vertex table: whether a vertex exists, and where its lists begin.
+/// The vertex table: the existence of each vertex, and the start of its lists.
 #[derive(Default)]
 pub(super) struct Table {
     entries: Growing<Entry, { MOST.0 as usize + 1 }>,
     bound: AtomicUsize,
-    /// By vertex, from old to new. Held while lives change, but for the first one of a vertex.
+    /// The older lives by vertex, from old to new. Every change of a life holds this lock, except the first
+    /// change of a vertex.
     older: Mutex<BTreeMap<u32, Vec<Older>>>,
 }
 
-/// Whether a life says that the vertex exists.
+/// True if `life` states that the vertex exists.
 pub(super) fn is_alive(life: u64) -> bool {
     life != 0 && life & 1 == 0
 }
 
-/// Since when a life holds.
+/// Returns the timestamp at which `life` begins.
 pub(super) fn since(life: u64) -> u64 {
     life >> 1
 }
 
 impl Table {
-    /// One more than the largest vertex that ever was.
+    /// Returns one more than the largest id of a vertex that ever existed.
     pub(super) fn bound(&self) -> usize {
         self.bound.load(Ordering::Relaxed)
     }
@@ -170,7 +172,7 @@ impl Table {
         Hint(self.entries.get(v.index()).map_or(0, list))
     }
 
-    /// Enters where the lists begin that a rebalance has put into a segment.
+    /// Enters the hints of the lists that begin in a segment, after a rebalance has filled the segment.
     pub(super) fn enter(&self, direction: Direction, segment: &Segment, leaf: u32, i: usize) {
         let mut last = (segment.low as u32 != 0).then_some((segment.low >> 32) as u32);
         segment.for_each_list(|header, v, _| {
@@ -183,7 +185,7 @@ impl Table {
         });
     }
 
-    /// Starts loading what is known of a vertex.
+    /// Prefetches the entry of a vertex.
     #[inline]
     pub(super) fn prefetch(&self, v: VertexId) {
         if let Some(entry) = self.entries.get(v.index()) {
@@ -191,13 +193,13 @@ impl Table {
         }
     }
 
-    /// The newest life of a vertex.
+    /// Returns the newest life of a vertex.
     #[inline]
     pub(super) fn life(&self, v: VertexId) -> u64 {
         self.entries.get(v.index()).map_or(0, |entry| entry.life.load(Ordering::SeqCst))
     }
 
-    /// Whether a vertex exists at `at`.
+    /// True if a vertex exists at the timestamp `at`.
     #[inline]
     pub(super) fn is_present(&self, v: VertexId, at: u64) -> bool {
         let life = self.life(v);
@@ -207,7 +209,7 @@ impl Table {
     #[cold]
     fn was_present(&self, v: VertexId, at: u64) -> bool {
         let older = self.older.lock();
-        // Under the lock: it may have been rolled back.
+        // The life is read again under the lock: a rollback may have restored an earlier one.
         let life = self.life(v);
         if since(life) <= at {
             return is_alive(life);
@@ -216,9 +218,9 @@ impl Table {
         lives.iter().rev().find(|older| since(older.life) <= at).is_some_and(|older| is_alive(older.life))
     }
 
-    /// Makes a vertex exist or not in the transaction of `at`; without `present` it stays as it is, and no
-    /// other transaction changes it until that transaction is published. Returns the life before. Asks for
-    /// the `horizon` if the vertex has many older lives.
+    /// Makes a vertex exist, or not exist, in the transaction of `at`. If `present` is `None`, the vertex
+    /// stays as it is. No other transaction changes the vertex until this transaction is published. Returns
+    /// the life before. Calls `horizon` if the vertex has many older lives.
     pub(super) fn set_life(
         &self,
         v: VertexId,
@@ -234,7 +236,7 @@ impl Table {
             }
             at << 1 | u64::from(!is_present)
         };
-        // A new vertex has no older lives, so that the lock is not needed.
+        // A new vertex has no older lives, so this path needs no lock.
         if entry.life.load(Ordering::SeqCst) == 0 {
             let new = begin(present == Some(true));
             if entry.life.compare_exchange(0, new, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
@@ -246,7 +248,7 @@ impl Table {
         admit(since(life), at, published)?;
         if life != 0 && since(life) != at {
             let lives = older.entry(v.0).or_default();
-            // As a segment's versions: once their room is full.
+            // Prunes like the versions of a segment: once the room of the vector is full.
             if lives.len() >= UNDO_BEFORE_PRUNING && lives.len() == lives.capacity() {
                 let horizon = horizon();
                 lives.retain(|older| horizon.keeps(since(older.life), older.end));
@@ -257,7 +259,7 @@ impl Table {
         Ok(life)
     }
 
-    /// Gives a vertex the life back that it had before the transaction of `at`.
+    /// Gives a vertex its life back from before the transaction of `at`.
     pub(super) fn roll_back(&self, v: VertexId, life: u64, at: u64) {
         let mut older = self.older.lock();
         if let Some(lives) = older.get_mut(&v.0) {
@@ -268,7 +270,7 @@ impl Table {
         }
     }
 
-    /// Gives up the older lives that nobody needs.
+    /// Removes the older lives that `horizon` does not keep.
     pub(super) fn prune(&self, horizon: &Horizon) {
         self.older.lock().retain(|_, lives| {
             lives.retain(|older| horizon.keeps(since(older.life), older.end));
@@ -283,7 +285,7 @@ impl Table {
     }
 }
 
-/// The keys of all edges of the vertices from `first` to `end`.
+/// Returns the keys of all edges of the vertices from `first` to `end`.
 pub(super) fn keys(first: u64, end: u64) -> Range<u64> {
     let start = |v: u64| if v > u64::from(MOST.0) { key(MOST.0 + 1, 0) } else { key(v as u32, 0) };
     start(first)..start(end)

@@ -30,21 +30,21 @@ impl From<Segment> for Bare {
     }
 }
 
-/// A part of all keys, in segments that are rebalanced among one another.
+/// A part of all keys. A rebalance moves edges among the segments of a leaf.
 #[derive(Debug)]
 pub(super) struct Leaf<C> {
     pub(super) id: u32,
     pub(super) low: u64,
     pub(super) high: u64,
-    /// The low fence key of each segment: for searches, which look at the fence keys in the segment again.
+    /// The low fence key of each segment, for searches. A search checks the fence keys in the segment again.
     fences: Box<[AtomicU64]>,
     pub(super) segments: Box<[C]>,
-    /// Held by whoever rebalances segments here; whether others have taken the place of this leaf.
+    /// The lock of a rebalance in this leaf. Its value is true once new leaves have replaced this leaf.
     pub(super) rebalancing: Mutex<bool>,
 }
 
 impl<C: From<Segment>> Leaf<C> {
-    /// Of at least one segment.
+    /// Makes a leaf of at least one segment.
     pub(super) fn new(id: u32, segments: Vec<Segment>) -> Leaf<C> {
         Leaf {
             id,
@@ -58,19 +58,19 @@ impl<C: From<Segment>> Leaf<C> {
 }
 
 impl<C> Leaf<C> {
-    /// The segment that holds `key`, unless it has moved meanwhile.
+    /// Returns the index of the segment that holds `key`, unless a rebalance moves the key meanwhile.
     #[inline]
     pub(super) fn find(&self, key: u64) -> usize {
         self.fences.partition_point(|fence| fence.load(Relaxed) <= key).saturating_sub(1)
     }
 
-    /// Enters new fence keys of the segments from `first` on.
+    /// Stores new fence keys for the segments from `first` on.
     pub(super) fn set_fences(&self, first: usize, lows: impl Iterator<Item = u64>) {
         self.fences[first..].iter().zip(lows).for_each(|(fence, low)| fence.store(low, Relaxed));
     }
 
-    /// The smallest window around segment `i` that is not too full, up the calibrator tree; none if the whole
-    /// leaf is. `used` says what a segment holds.
+    /// Returns the smallest window around segment `i`, up the calibrator tree, that is not too full. Returns
+    /// `None` if the whole leaf is too full. `used` returns the number of words that a segment uses.
     pub(super) fn window(
         &self,
         i: usize,

@@ -1,8 +1,8 @@
-//! The lists of a subgraph, as a range scan over segments meets them (section 6.1).
+//! The lists of a subgraph, in the form in which a range scan over segments finds them (section 6.1).
 //!
-//! A scan holds no latch while a kernel looks at a list: it holds references to the words of segments. A
-//! writer that finds a reference changes a copy. The last segment of one subgraph is mostly the first of the
-//! next, and is not read again.
+//! A scan holds no latch while a kernel reads a list: it holds references to the words of segments. A writer
+//! that finds such a reference changes a copy. The last segment of one subgraph is usually also the first
+//! segment of the next one. The scan does not read this segment again.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use super::index::{Hint, keys};
 use super::segment::{HEAD, Segment, source, target};
 use super::shared::Store;
 
-/// The edges that a snapshot sees of a segment, in words as those of a segment.
+/// The edges of a segment that a snapshot sees, in words with the format of a segment.
 #[derive(Debug)]
 struct Piece {
     words: Arc<[VertexId]>,
     left: usize,
     right: usize,
-    /// The header of the next list.
+    /// The place of the header of the next list.
     at: usize,
     high: u64,
 }
 
 impl Piece {
-    /// Of the edges from `from` on.
+    /// Makes a piece of the edges from the key `from` on.
     fn new(segment: &Segment, from: u64, at: u64) -> Piece {
         let high = segment.high;
         if segment.is_clean(at) && (segment.low >= from || target(from) == 0) {
@@ -52,7 +52,7 @@ impl Piece {
         Piece { left: words.len(), right: words.len(), words: words.into(), at: 0, high }
     }
 
-    /// The next list: its source and the places of its targets.
+    /// Returns the next list: its source and the places of its targets.
     #[inline]
     fn next(&mut self) -> Option<(u32, Range<usize>)> {
         if self.at == self.left {
@@ -72,12 +72,12 @@ struct Run {
     end: u32,
 }
 
-/// The lists of one subgraph after another.
+/// The lists of the current subgraph of a scan.
 #[derive(Debug)]
 pub(super) struct Lists {
     pieces: Vec<Piece>,
     runs: Vec<Run>,
-    /// For each vertex its first run, and the end of the last.
+    /// The index of the first run of each vertex, and then the end of the last run.
     first: [u32; SUBGRAPH_VERTICES + 1],
 }
 
@@ -86,7 +86,7 @@ impl Lists {
         Lists { pieces: Vec::new(), runs: Vec::new(), first: [0; SUBGRAPH_VERTICES + 1] }
     }
 
-    /// Goes to the lists of `subgraph`, which is behind those before.
+    /// Moves to the lists of `subgraph`, which comes after all earlier subgraphs.
     pub(super) fn fill(&mut self, store: &impl Store, direction: Direction, subgraph: SubgraphId, at: u64) {
         let vertices = u64::from(subgraph.0) * 64..(u64::from(subgraph.0) + 1) * 64;
         let keys = keys(vertices.start, vertices.end);
@@ -94,7 +94,7 @@ impl Lists {
         let last = self.pieces.pop();
         self.pieces.clear();
         self.pieces.extend(last.filter(|piece| piece.high > keys.start));
-        // Vertices whose first run is known.
+        // The number of vertices with a known first run.
         let mut known = 0;
         let mut from = keys.start;
         while from < keys.end {

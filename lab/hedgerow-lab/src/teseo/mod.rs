@@ -1,12 +1,14 @@
 //! Teseo: De Leo and Boncz, "Teseo and the analysis of structural dynamic graphs" (PVLDB 14(6), 2021).
 //!
-//! All edges, in the order of source and destination, in a *fat tree* (section 4): leaves of many segments of
-//! 4 KB that are sparse arrays, with room between the two sides of each segment. A writer changes a segment
-//! under its latch; where its room ends, edges go into a buffer beside it, until a service thread spreads the
-//! edges of a window of segments, or splits the leaf. A vertex table leads point reads to the lists.
-//! Transactions (section 5) change edges where they are and keep what they replaced beside the segment, as
-//! HyPer does. [`Teseo`] is the whole container, [`TeseoAlone`] the same for one user at a time. Parameters,
-//! protocol and deviations: `docs/design/lab/teseo.md`.
+//! The store holds all edges in a *fat tree* (section 4), ordered by source and then by destination. A leaf
+//! has many segments of 4 KB. A segment is a sparse array: its room is in the middle, between two packed
+//! sides. A writer changes a segment under the latch of the segment. When the room is full, the writer puts
+//! edges into a buffer of the segment. Later a service thread spreads the edges of a window of segments, or
+//! splits the leaf. A vertex table leads point reads to the lists.
+//!
+//! Transactions (section 5) change edges in place. As in HyPer, each segment keeps the values that they
+//! replaced. [`Teseo`] is the whole container; [`TeseoAlone`] is the same container for one user at a time.
+//! Parameters, protocol and deviations: `docs/design/lab/teseo.md`.
 
 use std::sync::Arc;
 
@@ -40,19 +42,19 @@ use shared::Shared;
 pub use snapshot::TeseoSnapshot;
 use transaction::Transaction;
 
-/// A fat tree with versions, latches, and service threads, which end with it.
+/// A fat tree with versions, latches, and service threads. A drop of the tree stops the threads.
 pub struct Teseo {
     shared: Arc<Shared>,
     _service: Service,
 }
 
 impl Teseo {
-    /// An empty graph with the paper's parameters.
+    /// Makes an empty graph with the paper's parameters.
     pub fn new(form: GraphForm) -> Teseo {
         Teseo::with_options(form, TeseoOptions::default())
     }
 
-    /// An empty graph.
+    /// Makes an empty graph.
     pub fn with_options(form: GraphForm, options: TeseoOptions) -> Teseo {
         let shared = Arc::new(Shared::new(form, options));
         let _service = Service::start(&shared, options.threads);
@@ -75,8 +77,9 @@ impl DynamicGraph for Teseo {
             if let Some(younger) = transaction.blocked.get() {
                 transaction.roll_back();
                 self.shared.clock.publish(at, 0, 0);
-                // It holds nothing now. If it began at once, it would take again what the younger one waits
-                // for, that one would begin again too, and so on in turns.
+                // The transaction holds no changes now. If it began again at once, it could change again an
+                // item for which the younger transaction waits. The younger one would then begin again too,
+                // and both would repeat this in turns.
                 self.shared.wait_for(younger);
                 continue;
             }
@@ -104,7 +107,7 @@ impl DynamicGraph for Teseo {
 
 #[cfg(test)]
 impl Teseo {
-    /// How many hold what transactions and snapshots share.
+    /// Returns the number of references to the state that transactions and snapshots share.
     pub(crate) fn references(&self) -> usize {
         Arc::strong_count(&self.shared)
     }

@@ -1,37 +1,38 @@
-//! The parameters of the paper, and what follows from them.
+//! The parameters of the paper, and the limits that follow from them.
 
 use std::time::Duration;
 
 use crate::GraphForm;
 
-/// Words of every segment that a window has more than its edges take when it is spread. Lists that are cut by
-/// the gap and by the ends of the segment take up to six of them.
+/// The number of words per segment that a window has in addition to the words of its edges, when a rebalance
+/// spreads them. The gap and the ends of a segment cut lists, and this takes up to six of these words.
 pub(super) const MARGIN: usize = 8;
-/// Versions of changes that a segment, or a vertex, keeps at least before a writer prunes them.
+/// The smallest number of versions of a segment, or of a vertex, at which a writer prunes them.
 pub(super) const UNDO_BEFORE_PRUNING: usize = 16;
 
-/// The parameters of [`Teseo`](super::Teseo); the defaults are those of the paper and, where it states none,
-/// of the authors' code.
+/// The parameters of [`Teseo`](super::Teseo). The defaults come from the paper or, if it states none, from
+/// the authors' code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TeseoOptions {
-    /// Words of 4 bytes in a segment, 32 to 32,768: C_S, 4 KB in the paper.
+    /// The number of 4-byte words in a segment, 32 to 32,768: C_S, 4 KB in the paper.
     pub segment: usize,
-    /// Segments in the largest leaf, 2 to 65,536: C_L, 1 MB in the paper.
+    /// The number of segments in the largest leaf, 2 to 65,536: C_L, 1 MB in the paper.
     pub leaf: usize,
-    /// How full a window of one segment may be after a rebalance, from `tau_h` to 1.
+    /// The largest fill of a window of one segment after a rebalance, from `tau_h` to 1.
     pub tau_1: f64,
-    /// How full a window of a whole leaf may be, from 0.1 to 1.
+    /// The largest fill of a window of a whole leaf, from 0.1 to 1.
     pub tau_h: f64,
-    /// How full a leaf may be that neighbouring leaves are merged into, from 0.1 to `tau_h`.
+    /// The largest fill of a leaf that a merge of neighbouring leaves makes, from 0.1 to `tau_h`.
     pub rho_h: f64,
-    /// Time from a request to the rebalance of a segment: D.
+    /// The time from a request to the rebalance of a segment: D.
     pub delay: Duration,
-    /// Threads in the background, at least 1: as many as run at a time on this machine. A visit takes one of
-    /// them, and with a single one rebalances wait for its end.
+    /// The number of background threads, at least 1. The default is the number of threads that this machine
+    /// runs in parallel. A visit occupies one thread. With a single thread, rebalances wait for the end of
+    /// the visit.
     pub threads: usize,
-    /// How often versions of all segments are pruned, and leaves merged.
+    /// The time between two visits. A visit prunes the versions of all segments, and merges leaves.
     pub visits: Duration,
-    /// After how many degrees of single vertices a snapshot makes the view that has all of them.
+    /// The number of degrees of single vertices after which a snapshot makes the view of all degrees.
     pub degrees_asked: u32,
 }
 
@@ -51,18 +52,18 @@ impl Default for TeseoOptions {
     }
 }
 
-/// What segments and leaves are like.
+/// The sizes and limits of segments and leaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Words in a segment.
+    /// The number of words in a segment.
     pub(super) words: usize,
-    /// The most segments in a leaf.
+    /// The largest number of segments in a leaf.
     pub(super) leaf: usize,
     tau_1: f64,
     tau_h: f64,
     rho_h: f64,
     pub(super) weighted: bool,
-    /// Whether changes leave versions.
+    /// True if changes leave versions.
     pub(super) versioned: bool,
     pub(super) degrees_asked: u32,
 }
@@ -82,8 +83,9 @@ impl Shape {
         }
     }
 
-    /// Words that a window of `width` segments may hold after a rebalance, in a leaf of `all` segments:
-    /// formula 1 of the paper, in which thresholds go from `tau_1` for one segment to `tau_h` for the leaf.
+    /// Returns the number of words that a window of `width` segments may hold after a rebalance, in a leaf of
+    /// `all` segments. Formula 1 of the paper: the threshold goes from `tau_1` for one segment to `tau_h` for
+    /// the leaf.
     pub(super) fn most(&self, width: usize, all: usize) -> usize {
         let height = (all as f64).log2().ceil();
         let above = if height > 0.0 { (height - (width as f64).log2()).max(0.0) / height } else { 1.0 };
@@ -91,13 +93,14 @@ impl Shape {
         ((self.words - MARGIN) as f64 * width as f64 * density) as usize
     }
 
-    /// Segments of a new leaf that holds so many words: those of a resize, `2 N / (rho_h + tau_h)`.
+    /// Returns the number of segments of a new leaf with `words` words: the resize of the paper,
+    /// `2 N / (rho_h + tau_h)`.
     pub(super) fn resized(&self, words: usize) -> usize {
         let density = ((self.rho_h + self.tau_h) / 2.0).min(1.0 - MARGIN as f64 / self.words as f64);
         ((words as f64 / (density * self.words as f64)).ceil() as usize).max(1)
     }
 
-    /// Whether so many words are few enough for one leaf that others are merged into.
+    /// True if `words` words are few enough for a leaf that a merge makes.
     pub(super) fn merges(&self, words: usize) -> bool {
         words as f64 <= self.rho_h * (self.leaf * self.words) as f64
     }

@@ -1,4 +1,4 @@
-//! What writers ask the service threads for.
+//! The requests of writers to the service threads.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -8,16 +8,16 @@ use parking_lot::{Condvar, Mutex};
 
 #[derive(Debug)]
 struct Requests {
-    /// A key of each segment, when its rebalance is due, and in which tree it is. Since all wait equally
-    /// long, those due first come first.
+    /// For each request, the time when it is due, the tree, and a key of the segment. All requests wait
+    /// equally long, so the queue has the order of their due times.
     waiting: VecDeque<(Instant, Direction, u64)>,
-    /// When the next visit is due.
+    /// The time when the next visit is due.
     visit: Instant,
     stopped: bool,
 }
 
 impl Requests {
-    /// Takes what is due.
+    /// Takes the next task that is due.
     fn due(&mut self, visits: Duration) -> Option<Task> {
         let now = Instant::now();
         if let Some((due, direction, key)) = self.waiting.front().copied()
@@ -34,7 +34,7 @@ impl Requests {
     }
 }
 
-/// What writers ask for.
+/// The queue of requests from writers.
 #[derive(Debug)]
 pub(super) struct Queue {
     requests: Mutex<Requests>,
@@ -43,7 +43,7 @@ pub(super) struct Queue {
     visits: Duration,
 }
 
-/// What a service thread does next.
+/// The next task of a service thread.
 pub(super) enum Task {
     Rebalance(Direction, u64),
     Visit,
@@ -55,22 +55,22 @@ impl Queue {
         Queue { requests: Mutex::new(requests), changed: Condvar::new(), delay, visits }
     }
 
-    /// Asks for a rebalance of the segment that holds `key`.
+    /// Requests a rebalance of the segment that holds `key`.
     pub(super) fn push(&self, direction: Direction, key: u64) {
         let mut requests = self.requests.lock();
         requests.waiting.push_back((Instant::now() + self.delay, direction, key));
-        // Otherwise a thread waits for the first one, or all have something to do.
+        // If there are more requests, a thread already waits for the first one, or all threads are busy.
         if requests.waiting.len() == 1 {
             self.changed.notify_one();
         }
     }
 
-    /// All that is asked for, which is then due.
+    /// Takes all requests, before they are due.
     pub(super) fn take_all(&self) -> Vec<(Direction, u64)> {
         self.requests.lock().waiting.drain(..).map(|(_, direction, key)| (direction, key)).collect()
     }
 
-    /// Waits for the next task; none once the service is stopped.
+    /// Waits for the next task. Returns `None` once the service is stopped.
     pub(super) fn next(&self) -> Option<Task> {
         let mut requests = self.requests.lock();
         loop {
@@ -78,7 +78,7 @@ impl Queue {
                 return None;
             }
             if let Some(task) = requests.due(self.visits) {
-                // This thread waits for the first request no more: another one has to.
+                // This thread no longer waits for the first request, so another thread has to.
                 if !requests.waiting.is_empty() {
                     self.changed.notify_one();
                 }
@@ -89,7 +89,7 @@ impl Queue {
         }
     }
 
-    /// Stops all who wait for tasks.
+    /// Stops all threads that wait for tasks.
     pub(super) fn stop(&self) {
         self.requests.lock().stopped = true;
         self.changed.notify_all();
@@ -112,11 +112,11 @@ mod tests {
             for _ in 0..THREADS {
                 scope.spawn(move || {
                     assert!(matches!(queue.next(), Some(Task::Rebalance(..))));
-                    // As long as the others have nothing to do, this one does not come back.
+                    // This thread takes no second task before every thread has one.
                     all.wait();
                 });
             }
-            // All of them wait by then, or the test finds less.
+            // All threads should wait by then. If one does not, the test checks less.
             std::thread::sleep(Duration::from_millis(20));
             (0..THREADS as u64).for_each(|key| queue.push(Direction::Out, key));
         });

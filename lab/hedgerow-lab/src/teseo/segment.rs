@@ -1,9 +1,9 @@
-//! A segment: a part of all edges in their order, and the fence keys between which these are.
+//! A segment: a part of all edges in key order, and the fence keys that bound this part.
 //!
-//! *Read-optimised* (section 4.1): words packed to both ends, the gap between them in the middle. A source
-//! stands as a header of two words, its id and how many targets follow; then its targets. *Write-optimised*:
-//! what no longer fits goes into a buffer beside the words, which has an order of its own, until a rebalance
-//! spreads it.
+//! *Read-optimised* (section 4.1): words are packed at both ends, and the gap is between them. A source has a
+//! header of two words: its id, and the number of targets that follow. Its targets come after the header.
+//! *Write-optimised*: edges without room in the gap go into a buffer. The buffer has an order of its own,
+//! until a rebalance spreads its edges.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,17 +14,17 @@ use hedgerow_core::VertexId;
 use super::options::Shape;
 use super::undo::Undo;
 
-/// Marks the word that names a source: no target has it, since ids are smaller.
+/// The bit that marks a word as the id of a source. No target has this bit, since ids are smaller.
 pub(super) const HEAD: u32 = 1 << 31;
-/// The distance from a hint within which a header is searched: a segment that a rebalance has spread takes
-/// about this number of insertions.
+/// The distance from a hint within which a search looks for a header. A segment takes about this number of
+/// insertions after a rebalance.
 const NEAR: usize = 256;
 /// A place that no header has.
 pub(super) const NO_HEADER: usize = usize::MAX;
-/// More than every key.
+/// The end of the keys: greater than every key.
 pub(super) const END: u64 = u64::MAX;
 
-/// The place of an edge in the order: by source, then by target.
+/// Returns the key of an edge. Keys order edges by source, then by target.
 #[inline]
 pub(super) fn key(source: u32, target: u32) -> u64 {
     u64::from(source) << 32 | u64::from(target)
@@ -40,48 +40,50 @@ pub(super) fn target(key: u64) -> u32 {
     key as u32
 }
 
-/// Where an edge is among the words, or would be inserted.
+/// The place of an edge among the words, or the place for its insertion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
-    /// The header of its source, or the place of its own where it would be inserted.
+    /// The header of its source. If the source has no header, the place for the insertion of one.
     header: usize,
-    /// Its own place.
+    /// The place of the edge.
     at: usize,
-    /// Whether the source has a header there.
+    /// True if the source has a header at `header`.
     listed: bool,
-    /// Whether the edge is there.
+    /// True if the edge is at the place `at`.
     found: bool,
-    /// Whether it is on the right side.
+    /// True if the edge belongs to the right side.
     right: bool,
 }
 
-/// What the latch of a segment protects.
+/// The state that the latch of a segment protects.
 #[derive(Debug)]
 pub(super) struct Segment {
-    /// The fence keys: it holds the edges in `low..high`. A segment without a place in the order has an empty
-    /// range.
+    /// The fence keys: the segment holds the edges in `low..high`. A segment without a place in the order has
+    /// an empty range.
     pub(super) low: u64,
     pub(super) high: u64,
-    /// Shared with readers that look at it without the latch; who changes it then changes a copy.
+    /// The words of the edges. Readers may hold a reference to them without the latch. A writer then changes
+    /// a copy.
     pub(super) words: Arc<[VertexId]>,
-    /// The weight of the target in each word; of a graph without weights none.
+    /// The weight of the target in each word; `None` for a graph without weights.
     pub(super) weights: Option<Arc<[f64]>>,
-    /// The end of the left side, and the begin of the right one.
+    /// The end of the left side. The next field is the start of the right side.
     pub(super) left: usize,
     pub(super) right: usize,
-    /// The first edge of the right side: kept here, so that no reader goes to the words to choose a side.
-    /// More than every key if there is none.
+    /// The key of the first edge of the right side, or [`END`] if there is none. With this copy, a reader
+    /// chooses a side and does not read the words.
     pivot: u64,
-    /// Edges that had no room: those of a write-optimised segment.
+    /// The edges that found no room in the gap. A segment with a buffer is write-optimised.
     #[allow(clippy::box_collection, reason = "most segments have none, and 8 bytes instead of 24")]
     pub(super) buffer: Option<Box<BTreeMap<u64, f64>>>,
-    /// Versions: what changes replaced, by key, and of one key from new to old.
+    /// The versions: the states that changes replaced. They are in key order; the versions of one key go from
+    /// new to old.
     pub(super) undo: Vec<Undo>,
     /// The timestamp of the newest change among the versions.
     pub(super) newest: u64,
-    /// How many edges are marked as removed.
+    /// The number of edges that are marked as removed.
     pub(super) removed: u32,
-    /// Whether a rebalance was asked for.
+    /// True if a rebalance is requested.
     pub(super) asked: bool,
 }
 
@@ -108,23 +110,24 @@ impl Segment {
         self.low <= key && key < self.high
     }
 
-    /// The words that its edges need, at most: each one in the buffer may be a list of its own.
+    /// Returns the largest number of words that its edges need: each edge in the buffer may need a list of
+    /// its own.
     pub(super) fn used(&self) -> usize {
         self.left + self.words.len() - self.right + 3 * self.buffered()
     }
 
-    /// How many edges had no room.
+    /// Returns the number of edges that found no room in the gap.
     pub(super) fn buffered(&self) -> usize {
         self.buffer.as_ref().map_or(0, |buffer| buffer.len())
     }
 
-    /// Whether its room is about to end, or has ended.
+    /// True if the gap is almost full, or edges already went into the buffer.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.right - self.left < super::options::MARGIN || self.buffer.is_some()
     }
 
-    /// Gives up all that it holds, and its place.
+    /// Removes all edges and versions, and takes the segment out of the order.
     pub(super) fn close(&mut self) {
         (self.low, self.high, self.left, self.right) = (0, 0, 0, self.words.len());
         (self.buffer, self.undo) = (None, Vec::new());
@@ -139,7 +142,7 @@ impl Segment {
             + self.undo.capacity() * size_of::<Undo>()
     }
 
-    /// Sets where the sides end.
+    /// Sets the end of the left side, and the start of the right side.
     pub(super) fn set_sides(&mut self, left: usize, right: usize) {
         (self.left, self.right) = (left, right);
         self.set_pivot();
@@ -151,8 +154,8 @@ impl Segment {
         self.pivot = first.map_or(END, |id| key(id.0 & !HEAD, self.words[self.right + 2].0));
     }
 
-    /// The header of `v` on the side `from..end`, if it is near the place where it once was: insertions move
-    /// headers away from the end of their side.
+    /// Returns the header of `v` on the side `from..end`, if it is near its earlier place `hint`. Insertions
+    /// move headers towards the gap.
     #[inline]
     fn header_near(&self, from: usize, end: usize, v: u32, hint: usize) -> Option<usize> {
         if hint < from || hint >= end {
@@ -168,7 +171,8 @@ impl Segment {
         Some(first + at)
     }
 
-    /// The header of `v`, or of the first source behind it, from the header `at` on.
+    /// Returns the place of the header of `v`, or of the first source after `v`. The search starts at the
+    /// header `at`.
     #[inline]
     fn header_from(&self, mut at: usize, end: usize, v: u32) -> usize {
         let words = &self.words[..end];
@@ -178,8 +182,8 @@ impl Segment {
         at
     }
 
-    /// Where an edge is, or would be; `hint` may be the place of its source's header. A list is cut in two by
-    /// the gap only where a rebalance cut it.
+    /// Returns the place of an edge, or the place for its insertion. `hint` may be the place of the header of
+    /// its source. The gap cuts a list in two only if a rebalance made this cut.
     #[inline]
     pub(super) fn spot(&self, key: u64, hint: usize) -> Spot {
         let (v, t) = (source(key), VertexId(target(key)));
@@ -202,7 +206,7 @@ impl Segment {
         Spot { header, at: header, listed: false, found: false, right }
     }
 
-    /// The weight of an edge that is held, whether or not it is marked as removed.
+    /// Returns the weight of an edge that the segment holds, even if the edge is marked as removed.
     #[inline]
     pub(super) fn stored(&self, key: u64, spot: &Spot) -> Option<f64> {
         if spot.found {
@@ -216,7 +220,7 @@ impl Segment {
         self.weights.as_ref().map_or(1.0, |weights| weights[at])
     }
 
-    /// Gives an edge that is held another weight.
+    /// Gives another weight to an edge that the segment holds.
     pub(super) fn set_weight(&mut self, key: u64, spot: &Spot, weight: f64) {
         if !spot.found {
             if let Some(stored) = self.buffer.as_mut().and_then(|buffer| buffer.get_mut(&key)) {
@@ -227,7 +231,8 @@ impl Segment {
         }
     }
 
-    /// Inserts an edge that is not held: into the gap, or into the buffer if the gap is too small.
+    /// Inserts an edge that the segment does not hold: into the gap, or into the buffer if the gap is too
+    /// small.
     #[inline]
     pub(super) fn insert(&mut self, key: u64, spot: &Spot, weight: f64) {
         let need = if spot.listed { 1 } else { 3 };
@@ -241,7 +246,7 @@ impl Segment {
         open(words, (left, right), spot, need);
         if spot.listed {
             words[begin] = VertexId(target(key));
-            // On the right side the header has moved by one.
+            // On the right side the header has moved by one word.
             words[spot.header + usize::from(!spot.right)].0 += 1;
         } else {
             words[begin..begin + 3].copy_from_slice(&[source(key) | HEAD, 1, target(key)].map(VertexId));
@@ -259,7 +264,7 @@ impl Segment {
         }
     }
 
-    /// Takes an edge out, with its header if it was the last one of its list.
+    /// Removes an edge. Also removes its header if it was the last edge of the list.
     pub(super) fn remove(&mut self, key: u64) {
         let spot = self.spot(key, NO_HEADER);
         if !spot.found {
@@ -301,8 +306,8 @@ impl Segment {
         }
     }
 
-    /// Calls `f` with the edges in a range of keys that are held, those marked as removed among them, in
-    /// their order.
+    /// Calls `f` with the edges that the segment holds in a range of keys, in key order. This includes edges
+    /// that are marked as removed.
     pub(super) fn for_each(&self, range: Range<u64>, mut f: impl FnMut(u64, f64)) {
         let buffered = self.buffer.iter().flat_map(|buffer| buffer.range(range.clone()));
         let mut buffered = buffered.map(|(key, weight)| (*key, *weight)).peekable();
@@ -324,7 +329,7 @@ impl Segment {
         buffered.for_each(|(key, weight)| f(key, weight));
     }
 
-    /// The places of the targets of `v` on both sides. `hint` may be the place of its header.
+    /// Returns the places of the targets of `v` on both sides. `hint` may be the place of its header.
     #[inline]
     pub(super) fn spans(&self, v: u32, hint: usize) -> [Range<usize>; 2] {
         let span = |at: usize, end: usize| match self.words[..end].get(at) {
@@ -338,12 +343,12 @@ impl Segment {
             return [first, if goes_on { span(right, end) } else { 0..0 }];
         }
         if let Some(header) = self.header_near(right, end, v, hint)
-            // The first one on the right may be that of a list that begins on the left.
+            // The first header on the right may belong to a list that begins on the left.
             && (header != right || left == 0)
         {
             return [0..0, span(header, end)];
         }
-        // Without a right side it is more than every source.
+        // Without a right side, `pivot` is greater than every source.
         let pivot = source(self.pivot);
         [
             if pivot < v { 0..0 } else { span(self.header_from(0, left, v), left) },
@@ -352,7 +357,7 @@ impl Segment {
     }
 }
 
-/// Makes room for `need` items at `spot`, by moving those between it and the gap.
+/// Makes room for `need` items at `spot`: moves the items between `spot` and the gap.
 #[inline]
 fn open<T: Copy>(items: &mut [T], (left, right): (usize, usize), spot: &Spot, need: usize) {
     if spot.right {
@@ -362,7 +367,7 @@ fn open<T: Copy>(items: &mut [T], (left, right): (usize, usize), spot: &Spot, ne
     }
 }
 
-/// Gives `count` items at `from` to the gap.
+/// Removes `count` items at `from`. Their room becomes part of the gap.
 fn close<T: Copy>(items: &mut [T], (left, right): (usize, usize), from: usize, count: usize, is_right: bool) {
     if is_right {
         items.copy_within(right..from, right + count);

@@ -1,5 +1,5 @@
-//! The service threads: rebalances that writers have requested, after a delay, and visits of the whole graph
-//! (sections 3.3 and 4.2).
+//! The service threads. They make the rebalances that writers have requested, after a delay. They also visit
+//! the whole graph (sections 3.3 and 4.2).
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use super::queue::{Queue, Task};
 use super::shared::Shared;
 
-/// Threads that serve until they are stopped.
+/// The service threads, which work until they are stopped.
 #[derive(Debug)]
 pub(super) struct Service {
     queue: Arc<Queue>,
@@ -32,11 +32,11 @@ impl Service {
 }
 
 impl Drop for Service {
-    /// Waits for what the threads do just now; what else was asked for is left undone.
+    /// Waits for the current tasks of the threads. The remaining requests are left undone.
     fn drop(&mut self) {
         self.queue.stop();
         for thread in self.threads.drain(..) {
-            // A thread that has panicked has said so.
+            // A thread that panicked has already reported its panic.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! What transactions, snapshots and service threads share.
+//! The state that transactions, snapshots and service threads share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,22 +14,23 @@ use super::undo::Horizon;
 use crate::GraphForm;
 use crate::clock::Clock;
 
-/// How long a transaction sleeps between looks at another one that it waits for, once it has waited for long.
+/// The sleep of a transaction between two checks of another transaction, after a long wait.
 const PATIENCE: Duration = Duration::from_micros(50);
 
-/// Where snapshots read.
+/// The container from which snapshots read.
 pub(super) trait Store: Send + Sync + 'static {
     fn shape(&self) -> &Shape;
     fn table(&self) -> &Table;
-    /// What `f` makes of the segment that holds `key`, and of the place of a header if `hint` leads to it.
+    /// Returns the result of `f` for the segment that holds `key`. `f` also gets the place of a header, if
+    /// `hint` leads to that segment.
     fn read<T>(&self, direction: Direction, hint: Hint, key: u64, f: impl FnOnce(&Segment, usize) -> T) -> T;
-    /// Starts loading the segment to which the hint of a vertex leads.
+    /// Prefetches the segment that the hint of a vertex names.
     fn prefetch(&self, direction: Direction, hint: Hint);
 }
 
-/// The whole container, but for its threads.
+/// The whole container, without its threads.
 pub struct Shared {
-    /// A directed graph has two: by source, and by destination.
+    /// The trees of edges. A directed graph has two: one by source, and one by destination.
     trees: Vec<Tree>,
     pub(super) table: Table,
     pub(super) clock: Arc<Clock>,
@@ -60,8 +61,8 @@ impl Shared {
         Horizon::now(&self.clock)
     }
 
-    /// Starts loading the segments in which the lists of a single edge begin, both at once: before the
-    /// transaction has a timestamp, for which younger ones wait.
+    /// Prefetches both segments in which the lists of a single edge begin. This happens before the
+    /// transaction has a timestamp, because younger transactions wait for older timestamps.
     pub(super) fn prefetch_edge(&self, updates: &[Update]) {
         let [Update::InsertEdge(src, dst, _) | Update::RemoveEdge(src, dst)] = *updates else { return };
         self.table.prefetch(src);
@@ -71,7 +72,7 @@ impl Shared {
         self.prefetch(mirrored, self.table.hint(dst, mirrored));
     }
 
-    /// Changes the segment that holds `key`, and asks for a rebalance if it needs one.
+    /// Changes the segment that holds `key`, and requests a rebalance if the segment needs one.
     #[inline]
     pub(super) fn write<T>(
         &self,
@@ -91,14 +92,14 @@ impl Shared {
         self.tree(direction).rebalance(key, &self.table, &|| self.horizon());
     }
 
-    /// Rebalances what was asked for.
+    /// Makes all requested rebalances.
     pub(super) fn rebalance_all(&self) {
         for (direction, key) in self.queue.take_all() {
             self.rebalance(direction, key);
         }
     }
 
-    /// Prunes and merges.
+    /// Prunes versions, rebalances full segments, and merges leaves.
     pub(super) fn visit(&self) {
         for tree in &self.trees {
             tree.visit(&self.table, &|| self.horizon());
@@ -117,8 +118,8 @@ impl Shared {
                 return;
             }
             match asked {
-                // That transaction may not be running: on fewer cores than threads, or because it waits for
-                // the same core.
+                // The other transaction may not be running: there may be fewer cores than threads, or it may
+                // wait for this core.
                 1000.. => std::thread::sleep(PATIENCE),
                 _ if asked % 100 == 0 => std::thread::yield_now(),
                 _ => std::hint::spin_loop(),

@@ -1,4 +1,5 @@
-//! Reading: a latch is held while a small part of a list is copied, or a reference to the words of a segment.
+//! Snapshots. A read holds a latch while it copies a small part of a list, or a reference to the words of a
+//! segment.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -20,11 +21,11 @@ use crate::clock::Reader;
 use crate::flat::FlatLists;
 use crate::planted::{Planted, is_on};
 
-/// Up to how many neighbours of a segment are copied under the latch, but at most a quarter of its words;
-/// more are read where they are, by a reference.
+/// The largest number of neighbours in a segment that a read copies under the latch. A quarter of the words
+/// of a segment is a second limit. A read of more neighbours takes a reference to the words.
 const COPIED: usize = 64;
 
-/// What a thread copies lists to.
+/// The buffer to which a thread copies lists.
 #[derive(Debug, Default)]
 struct Copied {
     targets: Vec<VertexId>,
@@ -32,19 +33,19 @@ struct Copied {
 }
 
 thread_local! {
-    /// Between two uses.
+    /// The buffer of this thread, between two uses.
     static BUFFER: Cell<Option<Box<Copied>>> = const { Cell::new(None) };
 }
 
-/// What a segment has of a list.
+/// The part of a list that a segment has.
 enum Part {
-    /// It is in the buffer.
+    /// The part is in the buffer.
     Copied,
-    /// It is in these words.
+    /// The part is in these words.
     Shared { words: Arc<[VertexId]>, weights: Option<Arc<[f64]>>, spans: [Range<usize>; 2] },
 }
 
-/// The degrees of all vertices, from when they are first asked for.
+/// The degrees of all vertices, once a read has counted them.
 type Degrees = OnceLock<Box<[u32]>>;
 
 /// A fat tree at one timestamp.
@@ -55,22 +56,23 @@ pub struct TeseoSnapshot<S> {
     vertices: usize,
     edges: u64,
     bound: usize,
-    /// How many degrees of single vertices were asked for before there was a view of all.
+    /// The number of degrees of single vertices that reads requested before the view of all degrees existed.
     asked: AtomicU32,
     degrees: [Degrees; 2],
     flat: FlatLists,
-    /// Keeps versions from being pruned, where others write meanwhile.
+    /// The registration that keeps concurrent writers from pruning versions; `None` without concurrent
+    /// writers.
     _reader: Option<Reader>,
 }
 
 impl TeseoSnapshot<Shared> {
-    /// How many hold what the container and its snapshots share.
+    /// Returns the number of references to the state that the container and its snapshots share.
     #[cfg(test)]
     pub(crate) fn references(&self) -> usize {
         Arc::strong_count(&self.store)
     }
 
-    /// Of a tree to which others write.
+    /// Makes a snapshot of a tree with concurrent writers.
     pub(super) fn registered(store: Arc<Shared>, form: GraphForm, reader: Reader) -> Self {
         let seen = (reader.timestamp().0, reader.vertices(), reader.edges());
         TeseoSnapshot::new(store, form, seen, Some(reader))
@@ -101,7 +103,8 @@ impl<S: Store> TeseoSnapshot<S> {
         }
     }
 
-    /// What a segment has of the list of `v` from the key `from` on, and the key behind it.
+    /// Returns the part of the list of `v` that a segment has from the key `from` on, and the key behind the
+    /// segment.
     #[inline]
     fn part(
         &self,
@@ -143,8 +146,8 @@ impl<S: Store> TeseoSnapshot<S> {
         (Part::Copied, segment.high)
     }
 
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. No latch is held
-    /// meanwhile.
+    /// Calls `f` with the neighbours of `v` in one or more runs, until `f` breaks. Holds no latch while `f`
+    /// runs.
     #[inline]
     fn runs(
         &self,
@@ -163,8 +166,8 @@ impl<S: Store> TeseoSnapshot<S> {
         while from < range.end && flow.is_continue() {
             let part = |segment: &Segment, header| self.part(segment, v, from, header, &mut copied);
             let (part, high) = self.store.read(direction, hint, from, part);
-            // A list that goes on is mostly a long one; then an empty run at its end does no harm, and
-            // another one in between is left out.
+            // `f` gets the first part even if it is empty, so that it gets at least one run. Later empty
+            // parts are left out. A list with several parts is usually long, so one empty run does no harm.
             flow = match part {
                 Part::Copied if copied.targets.is_empty() && from != range.start => flow,
                 Part::Copied => f(&copied.targets, &copied.weights),
@@ -185,7 +188,7 @@ impl<S: Store> TeseoSnapshot<S> {
         flow
     }
 
-    /// The degrees of all vertices: a pass over the graph.
+    /// Counts the degrees of all vertices in one pass over the graph.
     fn count(&self, direction: Direction) -> Box<[u32]> {
         let mut degrees = vec![0u32; self.bound.next_multiple_of(SUBGRAPH_VERTICES)].into_boxed_slice();
         let subgraphs = SubgraphId(0)..SubgraphId(self.bound.div_ceil(SUBGRAPH_VERTICES) as u32);
@@ -198,8 +201,8 @@ impl<S: Store> TeseoSnapshot<S> {
         degrees
     }
 
-    /// The number of neighbours. From the tenth vertex on it is that of a view of all vertices (the paper's
-    /// materialised view).
+    /// Returns the number of neighbours. After `degrees_asked` requests, it reads the degree from a view of
+    /// all vertices (the paper's materialised view).
     #[inline]
     fn degree_of(&self, v: VertexId, direction: Direction) -> usize {
         let direction = self.form.kept(direction);

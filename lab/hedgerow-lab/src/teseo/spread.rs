@@ -1,4 +1,4 @@
-//! What a rebalance moves: the edges of several segments, and how they are spread over others.
+//! The work of a rebalance: it gathers the edges of several segments, and spreads them over segments.
 
 use std::ops::{DerefMut, Range};
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::planted::{Planted, is_on};
 /// The edges of neighbouring segments, in one piece.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    /// Each source, and how many targets it has.
+    /// Each source, and the number of its targets.
     lists: Vec<(u32, u32)>,
     targets: Vec<VertexId>,
-    /// As many as targets, or none.
+    /// The weights: one for each target, or none in a graph without weights.
     weights: Vec<f64>,
     undo: Vec<Undo>,
 }
 
 impl Gathered {
-    /// Copies the edges of segments, in their order, without the versions that nobody needs.
+    /// Copies the edges of segments, in key order. Drops the versions that `horizon` does not keep.
     pub(super) fn of<S: DerefMut<Target = Segment>>(segments: &mut [S], horizon: &Horizon) -> Gathered {
         let mut gathered = Gathered::default();
         let room = segments.iter().map(|segment| segment.used()).sum();
@@ -63,19 +63,21 @@ impl Gathered {
         }
     }
 
-    /// The words that they take in one piece.
+    /// Returns the number of words that the edges take in one piece.
     pub(super) fn words(&self) -> usize {
         self.targets.len() + 2 * self.lists.len()
     }
 
-    /// Spreads the edges evenly over segments, which hold the keys in `range` from now on. They have at least
-    /// [`MARGIN`](super::options::MARGIN) words more each than the edges take.
+    /// Spreads the edges evenly over segments, which hold the keys in `range` from now on. For each segment
+    /// there are at least [`MARGIN`](super::options::MARGIN) words in addition to the words that the edges
+    /// take.
     pub(super) fn spread<S: DerefMut<Target = Segment>>(&self, range: Range<u64>, segments: &mut [S]) {
         let mut rest = Rest { gathered: self, list: 0, taken: 0, at: 0 };
         let count = segments.len();
         let mut low = range.start;
         for (i, segment) in segments.iter_mut().enumerate() {
-            // What a side leaves free, and the headers of lists that are cut, make up for the six words more.
+            // The six extra words cover the words that a side leaves free, and the headers of lists that are
+            // cut.
             let share = (rest.words().div_ceil(count - i) + 6).min(segment.words.len());
             rest.fill(segment, share);
             segment.low = low;
@@ -94,12 +96,12 @@ impl Gathered {
         debug_assert!(rest.next_key().is_none(), "all edges have a place");
     }
 
-    /// New segments for the edges, as many as a resize makes.
+    /// Makes new segments for the edges, as many as a resize needs.
     pub(super) fn segments(&self, range: Range<u64>, shape: &Shape) -> Vec<Segment> {
         let count = shape.resized(self.words());
         let count = match count.div_ceil(shape.leaf) {
             1 => count,
-            // Leaves of one size.
+            // All new leaves get the same number of segments.
             leaves => leaves * count.div_ceil(leaves),
         };
         let mut segments: Vec<Box<Segment>> =
@@ -109,13 +111,13 @@ impl Gathered {
     }
 }
 
-/// The edges that have no place yet.
+/// The edges that are not placed yet.
 struct Rest<'a> {
     gathered: &'a Gathered,
-    /// The next list, and how many of its targets are placed.
+    /// The index of the next list. The next field is the number of its targets that are placed.
     list: usize,
     taken: usize,
-    /// The next target.
+    /// The index of the next target.
     at: usize,
 }
 
@@ -124,7 +126,8 @@ impl Rest<'_> {
         self.gathered.targets.len() - self.at + 2 * (self.gathered.lists.len() - self.list)
     }
 
-    /// The fence in front of the next edge. Where a list begins, all keys of its source are behind the fence.
+    /// Returns the fence before the next edge. At the start of a list, all keys of its source are behind the
+    /// fence.
     fn next_key(&self) -> Option<u64> {
         let (v, _) = *self.gathered.lists.get(self.list)?;
         Some(if self.taken == 0 { key(v, 0) } else { key(v, self.gathered.targets[self.at].0) })
@@ -144,7 +147,7 @@ impl Rest<'_> {
         segment.set_sides(left, right);
     }
 
-    /// Writes lists to a range of words. Returns the end of what is written.
+    /// Writes lists to a range of words. Returns the end of the written words.
     fn side(&mut self, words: &mut [VertexId], mut weights: Option<&mut [f64]>, room: Range<usize>) -> usize {
         let mut to = room.start;
         while let Some(&(v, count)) = self.gathered.lists.get(self.list) {

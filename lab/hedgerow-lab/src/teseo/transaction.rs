@@ -1,14 +1,14 @@
-//! A transaction: it changes edges where they are, each under the latch of one segment, and can take all of
-//! it back.
+//! A transaction: it changes edges in place, each under the latch of one segment, and can undo all changes.
 //!
-//! Its timestamp is drawn when it begins. What an unpublished transaction has changed is its own until it is
-//! published: a younger one that meets it waits, an older one takes all back and begins again behind it with
-//! a new timestamp. So no transaction that holds something waits for a younger one, and no circle of
-//! transactions waits.
+//! A transaction draws its timestamp when it begins. Its changes belong to it until it is published. A
+//! younger transaction that meets such a change waits. An older transaction that meets such a change undoes
+//! all its own changes. It then begins again, with a new timestamp that comes after the other one. So no
+//! transaction that holds changes waits for a younger one, and no circle of transactions waits.
 //!
-//! A transaction that adds an edge to the list of a vertex relies on the vertex: it looks again whether that
-//! exists once the edge is there. A transaction that removes the vertex first makes it its own, and then
-//! looks at the list. Either the one meets the edge, or the other the vertex.
+//! A transaction that adds an edge to the list of a vertex relies on the vertex. After the insertion, it
+//! checks again that the vertex exists. A transaction that removes a vertex first takes ownership of the
+//! vertex, and then reads its list. So either the second transaction meets the edge, or the first one meets
+//! the change of the vertex.
 
 use std::cell::Cell;
 
@@ -22,23 +22,24 @@ use super::undo::{Conflict, admit};
 use crate::change::{Change, Draft, Effect};
 use crate::planted::{Planted, is_on};
 
-/// What is taken back if the transaction has to begin again.
+/// A change that the transaction undoes if it has to begin again.
 #[derive(Clone, Copy, Debug)]
 enum Entry {
-    /// A vertex, and the life that it had.
+    /// A vertex, and its life before the change.
     Life(VertexId, u64),
     /// An edge in a tree.
     Edge(Direction, u64),
 }
 
-/// A transaction that runs.
+/// A running transaction.
 pub(super) struct Transaction<'a> {
     shared: &'a Shared,
     pub(super) at: u64,
     log: SmallVec<[Entry; 4]>,
-    /// A younger one that it met: it does nothing more, and begins again once that one is published.
+    /// The timestamp of a younger transaction that this one met. This one then makes no more changes, and
+    /// begins again once the younger one is published.
     pub(super) blocked: Cell<Option<u64>>,
-    /// Vertices that it made exist after all.
+    /// The number of vertices that it made exist after it added their edges.
     pub(super) revived: i64,
 }
 
@@ -52,7 +53,8 @@ impl<'a> Transaction<'a> {
         self.shared.clock.published()
     }
 
-    /// What comes of something that may have met another transaction; none if it has to be tried again.
+    /// Returns the result of an attempt. Returns `None` if the caller has to try again, and `Some(None)` if a
+    /// younger transaction blocks this one.
     fn settled<T>(&self, tried: Result<T, Conflict>) -> Option<Option<T>> {
         match tried {
             Ok(made) => Some(Some(made)),
@@ -67,8 +69,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Makes its own what the updates rely on, beyond what they change: vertices that they name by
-    /// themselves, and loops, which are looked at before they are changed.
+    /// Takes ownership of items on which the updates rely, even if the updates do not change them. These are
+    /// the vertices of vertex updates, and loops, which the updates read before they change them.
     pub(super) fn reserve(&mut self, updates: &[Update]) {
         for update in updates {
             match *update {
@@ -97,7 +99,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Makes a vertex exist or not, or its own as it is. Returns whether it existed.
+    /// Makes a vertex exist or not exist, or takes ownership of it as it is. Returns true if the vertex
+    /// existed.
     fn set_life(&mut self, v: VertexId, present: Option<bool>) -> bool {
         loop {
             if self.blocked.get().is_some() {
@@ -114,7 +117,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Makes sure of a vertex. Returns whether it did not exist.
+    /// Makes sure that a vertex exists. Returns true if it did not exist.
     fn ensure(&mut self, v: VertexId) -> bool {
         loop {
             let life = self.shared.table.life(v);
@@ -127,7 +130,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Takes all back.
+    /// Undoes all changes of the transaction.
     pub(super) fn roll_back(&mut self) {
         while let Some(entry) = self.log.pop() {
             match entry {
@@ -141,7 +144,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Makes changes as far as they belong to the segment of the first one. Returns how many.
+    /// Makes the changes that belong to the segment of the first change. Returns the number of changes made.
     fn change(
         &mut self,
         owner: VertexId,
@@ -177,7 +180,7 @@ impl Draft for Transaction<'_> {
 
     fn apply(&mut self, owner: VertexId, direction: Direction, changes: &[Change]) -> Effect {
         if is_on(Planted::ConflictIgnored) {
-            // Long enough for others to write.
+            // Waits long enough for other transactions to write.
             (0..20).for_each(|_| std::thread::yield_now());
         }
         let mut effect = Effect::default();

@@ -1,8 +1,9 @@
-//! The fat tree of the whole container, in which each segment has a latch (section 5.1).
+//! The fat tree of the whole container. Each segment has a latch (section 5.1).
 //!
-//! A reader or writer of an edge finds its segment without a latch, latches it, and looks at its fence keys:
-//! if the edge has its place elsewhere by now, the search starts over. It holds one latch at a time. A
-//! rebalancer holds those of a whole window, and the leaf's own lock, which only rebalancers respect.
+//! A reader or writer of an edge finds its segment without a latch. It then latches the segment and checks
+//! the fence keys. If the edge has moved to another segment, the search starts again. A reader or writer
+//! holds one latch at a time. A rebalance holds the latches of a whole window and the lock of the leaf. Only
+//! rebalances use the lock of the leaf.
 
 use std::sync::Arc;
 
@@ -18,10 +19,10 @@ use super::spread::Gathered;
 use super::undo::Horizon;
 use crate::planted::{Planted, is_on};
 
-/// All edges in one direction.
+/// The tree of all edges in one direction.
 pub(super) struct Tree {
     index: ArcCell<Index<Latched>>,
-    /// Held while leaves take the place of others.
+    /// The lock of a replacement of leaves, with the ids of leaves.
     structure: Mutex<LeafIds>,
     shape: Shape,
     direction: Direction,
@@ -34,8 +35,8 @@ impl Tree {
         Tree { index, structure: Mutex::new(ids), shape, direction }
     }
 
-    /// What `f` makes of the segment that holds `key`, and of the place of a header there if `hint` leads to
-    /// it.
+    /// Returns the result of `f` for the segment that holds `key`. `f` also gets the place of a header there,
+    /// if `hint` leads to that segment.
     #[inline]
     pub(super) fn read<T>(&self, hint: Hint, key: u64, f: impl FnOnce(&Segment, usize) -> T) -> T {
         let mut hinted = true;
@@ -51,8 +52,8 @@ impl Tree {
         }
     }
 
-    /// As [`read`](Self::read), to change it; and a key of the segment, if it needs a rebalance that no
-    /// writer has requested.
+    /// Calls `f` as [`read`](Self::read) does, to change the segment. Also returns a key of the segment, if
+    /// the segment needs a rebalance that no writer has requested.
     #[inline]
     pub(super) fn write<T>(
         &self,
@@ -80,7 +81,7 @@ impl Tree {
         self.index.load_full().expect("there is always an index")
     }
 
-    /// Rebalances the window of the segment that holds `key`, if it needs that.
+    /// Rebalances the window of the segment that holds `key`, if this segment is full.
     pub(super) fn rebalance(&self, key: u64, table: &Table, horizon: &dyn Fn() -> Horizon) {
         loop {
             let index = self.current();
@@ -103,15 +104,15 @@ impl Tree {
         }
     }
 
-    /// Spreads the window around segment `i`. Returns false if there is none that is not too full.
+    /// Spreads the edges of the window around segment `i`. Returns false if every window is too full.
     fn spread(&self, leaf: &Leaf<Latched>, i: usize, table: &Table, horizon: &dyn Fn() -> Horizon) -> bool {
         let used = |i: usize| leaf.segments[i].0.read().used();
         let (window, mut segments) = loop {
             let Some(window) = leaf.window(i, &self.shape, used) else { return false };
             let segments: Vec<_> =
                 leaf.segments[window.clone()].iter().map(|latched| latched.0.write()).collect();
-            // Writers may have been there since the search. If they have taken all that the window has left,
-            // the next search finds a wider one.
+            // Writers may have inserted edges since the search. If they have taken all the room that the
+            // window had left, the next search finds a wider window.
             let words: usize = segments.iter().map(|segment| segment.used()).sum();
             if words <= (self.shape.words - MARGIN) * window.len() {
                 break (window, segments);
@@ -127,7 +128,8 @@ impl Tree {
         true
     }
 
-    /// Puts new leaves in the place of neighbouring ones, whose locks are held: as many as their edges need.
+    /// Replaces neighbouring leaves with as many new leaves as their edges need. The caller holds the locks
+    /// of the old leaves.
     fn rebuild(
         &self,
         leaves: &[Arc<Leaf<Latched>>],
@@ -157,11 +159,12 @@ impl Tree {
         self.index.store(Some(Arc::new(index.replacing(first..first + leaves.len(), new))));
         leaves.iter().for_each(|leaf| structure.give_back(leaf.id));
         rebalancing.iter_mut().for_each(|replaced| **replaced = true);
-        // Who waits for one of their latches finds no place there, and looks at the new index.
+        // A thread that waits for one of these latches finds an empty key range there, and reads the new
+        // index.
         old.iter_mut().for_each(|segment| segment.close());
     }
 
-    /// Prunes all versions that nobody needs, rebalances what is full, and merges leaves.
+    /// Prunes the versions that `horizon` does not keep, rebalances full segments, and merges leaves.
     pub(super) fn visit(&self, table: &Table, horizon: &dyn Fn() -> Horizon) {
         for leaf in &self.current().leaves {
             for latched in &leaf.segments {
@@ -179,8 +182,8 @@ impl Tree {
         self.merge(table, horizon);
     }
 
-    /// Merges neighbouring leaves where one is enough, and makes those smaller that are less than half as
-    /// full as a new one.
+    /// Merges neighbouring leaves if one leaf is enough for their edges. Makes a leaf smaller if it is less
+    /// than half as full as a new leaf.
     fn merge(&self, table: &Table, horizon: &dyn Fn() -> Horizon) {
         let index = self.current();
         let mut first = 0;
@@ -209,7 +212,7 @@ impl Tree {
         }
     }
 
-    /// Starts loading the segment that a hint leads to.
+    /// Prefetches the segment that a hint names.
     #[inline]
     pub(super) fn prefetch(&self, hint: Hint) {
         let index = self.index.load();
@@ -229,8 +232,8 @@ impl Tree {
     }
 }
 
-/// The segment that holds `key`, unless it moves meanwhile: that to which the hint leads, with the place of a
-/// header, or the one by the primary index.
+/// Returns the segment that holds `key`, unless a rebalance moves the key meanwhile. If `hinted`, this is the
+/// segment that the hint names, with the place of a header. Otherwise the primary index finds the segment.
 #[inline]
 fn find(index: &Index<Latched>, hint: Hint, key: u64, hinted: bool) -> (&Latched, usize) {
     if hinted && let Some(latched) = index.leaf_of(hint).and_then(|leaf| leaf.segments.get(hint.segment())) {
@@ -248,8 +251,8 @@ mod tests {
     use crate::GraphForm;
     use crate::planted::sound;
 
-    /// Makes a leaf of several segments, the first of which has `buffered` edges in its buffer. Returns
-    /// whether a rebalance left the leaf, and whether it has room for all.
+    /// Makes a leaf of several segments; the first segment has `buffered` edges in its buffer. Returns
+    /// whether a rebalance kept the leaf, and whether the leaf has room for all edges.
     fn leaf_is_left(buffered: usize) -> (bool, bool) {
         let options =
             TeseoOptions { segment: 32, leaf: 16, tau_h: 1.0, rho_h: 0.1, ..TeseoOptions::default() };

@@ -1,5 +1,5 @@
-//! Versions: edges are changed where they are, and what a change replaced is kept beside the segment (section
-//! 5.2).
+//! Versions: transactions change edges in place, and the segment keeps the state that a change replaced
+//! (section 5.2).
 //!
 //! An edge that is marked as removed stays among the words until its chain is pruned.
 
@@ -18,13 +18,14 @@ impl Segment {
         &self.undo[first..]
     }
 
-    /// Whether all that is held is what a reader at `at` sees, in one order.
+    /// True if the segment holds exactly the edges that a reader at `at` sees, in one order.
     #[inline]
     pub(super) fn is_clean(&self, at: u64) -> bool {
         self.newest <= at && self.removed == 0 && self.buffer.is_none()
     }
 
-    /// The weight of an edge at `at`; `hint` may be the place of its source's header.
+    /// Returns the weight of an edge at the timestamp `at`. `hint` may be the place of the header of its
+    /// source.
     #[inline]
     pub(super) fn find(&self, key: u64, hint: usize, at: u64) -> Option<f64> {
         let stored = self.stored(key, &self.spot(key, hint));
@@ -34,7 +35,7 @@ impl Segment {
         state(self.chain(key), key, stored, at)
     }
 
-    /// Calls `f` with the edges in a range of keys that a reader at `at` sees, in their order.
+    /// Calls `f` with the edges in a range of keys that a reader at `at` sees, in key order.
     pub(super) fn for_each_visible(&self, range: Range<u64>, at: u64, mut f: impl FnMut(u64, f64)) {
         let mut chain = self.chain(range.start);
         self.for_each(range, |key, weight| {
@@ -51,7 +52,7 @@ impl Segment {
         });
     }
 
-    /// Whether the transaction of `at` may read the edges in a range of keys for what it changes by that.
+    /// Checks that the transaction of `at` may base a change on the edges in a range of keys.
     pub(super) fn admits(
         &self,
         range: Range<u64>,
@@ -62,9 +63,9 @@ impl Segment {
         entries.try_for_each(|entry| admit(entry.at(), at, &published))
     }
 
-    /// Gives an edge a weight, or none, in the transaction of `at`; `hint` may be the place of its source's
-    /// header. A change to what it is already is entered too: it keeps other transactions from changing what
-    /// this one relies on.
+    /// Gives an edge a weight, or none, in the transaction of `at`. `hint` may be the place of the header of
+    /// its source. A change to the same state also gets an entry. This entry keeps other transactions from
+    /// changing an edge on which this transaction relies.
     pub(super) fn change(
         &mut self,
         (key, hint): (u64, usize),
@@ -89,7 +90,7 @@ impl Segment {
         Ok(Effect { entries, changed: was != weight })
     }
 
-    /// Enters a change into the chain of an edge. Returns the weight before it.
+    /// Enters a change into the chain of an edge. Returns the weight before the change.
     fn enter(
         &mut self,
         key: u64,
@@ -110,7 +111,7 @@ impl Segment {
         }
         let stamp = stamp(at, removes);
         match head {
-            // Nobody has seen what this transaction made before.
+            // No reader has seen the earlier change of this transaction.
             Some(head) if head.at() == at => self.undo[first].stamp = stamp,
             _ => self.undo.insert(first, Undo { key, stamp, before: was.unwrap_or(f64::NAN) }),
         }
@@ -119,7 +120,7 @@ impl Segment {
         Ok(was)
     }
 
-    /// Enters that the transaction of `at` relies on an edge as it is.
+    /// Enters into the chain that the transaction of `at` relies on the current state of an edge.
     pub(super) fn touch(
         &mut self,
         key: u64,
@@ -131,7 +132,7 @@ impl Segment {
         self.change((key, NO_HEADER), current, at, shape, published).map(drop)
     }
 
-    /// Takes a change of the transaction of `at` back.
+    /// Undoes a change of the transaction of `at`.
     pub(super) fn roll_back(&mut self, key: u64, at: u64) {
         let first = self.undo.partition_point(|entry| entry.key < key);
         let own = |entry: &&Undo| entry.key == key && entry.at() == at;
@@ -142,9 +143,9 @@ impl Segment {
         if let Some(older) = older
             && !is_on(Planted::UncoveredEntryTrusted)
         {
-            // The entry behind it may have been pruned since, which uncovers an older one: that one must now
-            // state whether the edge existed before this change. Its own statement belongs to timestamps that
-            // no reader has.
+            // A prune may have removed the entry behind this one, which uncovers an older entry. The older
+            // entry must now state whether the edge existed before this change. The older entry's own
+            // statement belongs to timestamps that no reader has.
             *older = Undo { stamp: stamp(older.at(), entry.before().is_none()), ..*older };
         }
         let spot = self.spot(key, NO_HEADER);
@@ -152,34 +153,35 @@ impl Segment {
         match (entry.before(), stored) {
             (Some(weight), Some(_)) => self.set_weight(key, &spot, weight),
             (Some(weight), None) => self.insert(key, &spot, weight),
-            // With an older entry, that one marks it as removed.
+            // If there is an older entry, it marks the edge as removed.
             (None, Some(_)) if !has_older => self.remove(key),
             (None, _) => {}
         }
         self.recount();
     }
 
-    /// Counts again what the entries say.
+    /// Computes the number of removed edges and the newest timestamp again, from the entries.
     pub(super) fn recount(&mut self) {
         let heads = self.undo.chunk_by(|a, b| a.key == b.key);
         self.removed = heads.filter(|chain| chain[0].is_removed()).count() as u32;
         self.newest = self.undo.iter().map(Undo::at).max().unwrap_or(0);
     }
 
-    /// Prunes as a writer does: once there are many entries, and then not before there are twice as many as
-    /// were needed.
+    /// Prunes on behalf of a writer. This happens only if there are many entries, and twice as many as the
+    /// last prune kept.
     #[inline]
     pub(super) fn prune_many(&mut self, horizon: impl FnOnce() -> Horizon) {
         if self.undo.len() >= UNDO_BEFORE_PRUNING && self.undo.len() == self.undo.capacity() {
             self.prune(&horizon());
-            // As soon as that room is full.
+            // The next prune happens once this room is full.
             let room = (2 * self.undo.len()).max(UNDO_BEFORE_PRUNING);
             self.undo.shrink_to(room);
             self.undo.reserve_exact(room - self.undo.len());
         }
     }
 
-    /// Gives up the entries that nobody needs, and the edges that are then removed for all.
+    /// Removes the entries that `horizon` does not keep. Also removes the edges that are then removed for all
+    /// readers.
     pub(super) fn prune(&mut self, horizon: &Horizon) {
         if self.undo.is_empty() {
             return;
@@ -190,7 +192,7 @@ impl Segment {
             let end = |i: usize| chain.get(i + 1).map_or(0, Undo::at);
             let needs = |i: usize| horizon.keeps(end(i), chain[i].at());
             if (0..chain.len()).any(needs) {
-                // The newest says whether there is such an edge now.
+                // The newest entry states whether the edge exists now.
                 kept.push(chain[0]);
                 kept.extend((1..chain.len()).filter(|&i| needs(i)).map(|i| chain[i]));
             } else if chain[0].is_removed() {
@@ -219,7 +221,8 @@ mod tests {
     use crate::clock::Clock;
     use crate::planted::sound;
 
-    /// A reader at 2, changes at 3 and 7, and one at 9 that is taken back once the entry of 7 is pruned.
+    /// Checks a change at 9 that is rolled back after a prune of the entry of 7. A reader is at 2, and
+    /// earlier changes are at 3 and 7.
     fn taken_back(first: Option<f64>, changes: [Option<f64>; 3]) {
         let clock = Arc::new(Clock::default());
         let publish = |until: u64| (clock.published()..until).for_each(|_| clock.publish(clock.draw(), 0, 0));

@@ -1,4 +1,4 @@
-//! Aspen.
+//! The suite on Aspen and its forms.
 
 use hedgerow_core::Update;
 use hedgerow_testkit::conformance::{PlainGraph, check_runs};
@@ -6,7 +6,8 @@ use hedgerow_testkit::conformance::{PlainGraph, check_runs};
 use super::*;
 use crate::aspen::{Aspen, AspenOptions, CopyingAspen, PlainAspen};
 
-/// With so many heads that small graphs have trees of several levels, and batches that are united with them.
+/// Returns options with many heads. Even small graphs then have trees of several levels, and are united with
+/// batches.
 fn small() -> AspenOptions {
     AspenOptions { chunk: 4, ..AspenOptions::default() }
 }
@@ -39,7 +40,7 @@ fn ablations_of_aspen_conform() {
     }
 }
 
-/// Makes one update of a plain graph, which has room for all ids.
+/// Makes one update of a plain graph. The graph has room for all ids.
 fn apply(plain: &mut PlainGraph, update: Update) {
     let key = |src: VertexId, dst: VertexId| match plain.directed {
         true => (src.0, dst.0),
@@ -63,13 +64,13 @@ fn apply(plain: &mut PlainGraph, update: Update) {
     }
 }
 
-/// Batches that are shared out among threads.
+/// Returns batches that are large enough for several threads.
 fn large_batches() -> [Vec<Update>; 6] {
     let edges =
         |from: u32, to: u32| (from..to).map(|i| (VertexId(i.wrapping_mul(i) % 5_003), VertexId(i % 3_001)));
     let insert = |(src, dst): (VertexId, VertexId)| Update::InsertEdge(src, dst, f64::from(dst.0 % 7));
     let remove = |(src, dst)| Update::RemoveEdge(src, dst);
-    // Those of a single vertex are enough for its list to be shared out too.
+    // The updates of this single vertex are enough to divide its list among threads too.
     let hub =
         |to: u32, weight: f64| (0..to).map(move |i| Update::InsertEdge(VertexId(0), VertexId(i), weight));
     let not_all = (0..20_000).filter(|i| i % 5 != 0).map(|i| Update::RemoveEdge(VertexId(0), VertexId(i)));
@@ -104,7 +105,7 @@ fn large_batches_of_aspen_are_those_of_sets() {
             );
             if i >= 4 {
                 let snapshot = graph.snapshot().expect("a snapshot");
-                // From the tree, and then from the flat snapshot.
+                // The first check reads the tree, the second one reads the flat snapshot.
                 check_runs(&snapshot, &plain);
                 check_runs(&snapshot, &plain);
             }

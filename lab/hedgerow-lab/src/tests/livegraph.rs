@@ -1,5 +1,5 @@
-//! The suite on LiveGraph, and what it does not ask for: timeouts, compaction, and that readers are not in
-//! the way of writers.
+//! The suite on LiveGraph, and properties that the suite does not check: timeouts, compaction, and that
+//! readers do not block writers.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{histories, memory_returns};
 use crate::livegraph::{LiveGraph, LiveGraphOptions, PlainLiveGraph, VersionedLiveGraph};
 use crate::planted::{Planted, sound};
 
-/// Compacts often, and does not wait long for a lock.
+/// Returns options with frequent compactions and a short timeout of locks.
 fn small() -> LiveGraphOptions {
     let lock_timeout = Duration::from_micros(200);
     LiveGraphOptions { compact_every: 10, lock_timeout, ..LiveGraphOptions::default() }
@@ -60,7 +60,7 @@ fn faults_of_livegraph_are_found() {
         finds(fault, || assert!(all_sequences(livegraph, SEQUENCES) > 0));
     }
     let many = || (0..10 * HISTORIES).for_each(|seed| histories(livegraph, seed, SNAPSHOTS));
-    // A lock that is held is enough to make a transaction roll back.
+    // With this timeout, a held lock is enough to roll a transaction back.
     let hasty = || {
         (0..10 * HISTORIES)
             .for_each(|seed| histories(|d, w| with_timeout(Duration::ZERO, d, w), seed, SNAPSHOTS));
@@ -74,8 +74,8 @@ fn faults_of_livegraph_are_found() {
     finds(Planted::FullListKept, rewrite_weights);
 }
 
-/// Transactions of two threads that lock the same vertices in opposite orders: each gets through, all of it
-/// or nothing at a time.
+/// Two threads run transactions that lock the same vertices in opposite orders. Every transaction succeeds,
+/// and readers see all of it or nothing.
 #[test]
 fn transactions_that_block_one_another_get_through() {
     let _sound = sound();
@@ -115,8 +115,8 @@ fn a_scan_is_not_in_the_way_of_a_writer() {
     scan_beside_a_writer();
 }
 
-/// A list is read in runs while it is replaced, and another one of the same size is made: the runs are all of
-/// the block where they began.
+/// Reads a list in runs while the list is replaced and another list of the same size is made. All runs must
+/// come from the block of the first run.
 fn scan_beside_a_writer() {
     let edges_of = |v: u32, from: u32| -> Vec<_> {
         (from..from + 2999).map(|u| (VertexId(v), VertexId(u), f64::from(u))).collect()
@@ -129,12 +129,13 @@ fn scan_beside_a_writer() {
         runs += 1;
         seen.extend_from_slice(run);
         if runs == 1 {
-            // The list does not fit its block any more; if that were free now, the second list would have it.
+            // The list does not fit its block any more. If that block were free now, the second list would
+            // take it.
             graph.insert_edges(&edges_of(0, 3000)).expect("valid edges");
             graph.reclaim().expect("memory is given back");
             graph.insert_edges(&edges_of(1, 10_000)).expect("valid edges");
         }
-        // From the newest on: these are still to be read.
+        // The scan goes from the newest target to the oldest, so these targets are still to be read.
         for u in runs * 10..runs * 10 + 10 {
             assert!(graph.remove_edge(VertexId(0), VertexId(u)).expect("a valid edge"));
         }
@@ -153,7 +154,7 @@ fn weights_can_be_rewritten_forever() {
     rewrite_weights();
 }
 
-/// Old weights do not take memory, although nobody compacts: by default that is rare.
+/// Checks that old weights take no memory, although there is no compaction: by default compactions are rare.
 fn rewrite_weights() {
     let new = || LiveGraph::new(form(true, true));
     let (graph, one) = (new(), (VertexId(0), VertexId(1)));
@@ -174,7 +175,7 @@ fn rewrite_weights() {
     assert!(taken < 768 << 10, "{taken} bytes for 100 edges");
 }
 
-/// Removals of a large part of a list, in one transaction, beside entries that were invalidated before.
+/// A transaction can remove a large part of a list that also has entries that were invalidated before.
 #[test]
 fn most_of_a_list_is_removed_at_once() {
     let _sound = sound();
@@ -188,13 +189,13 @@ fn remove_most<G: DynamicGraph>(graph: &G) {
     let write = |updates: Vec<Update>| graph.write(&updates).map(|written| written.edges).ok();
     let insert = |u: u32| Update::InsertEdge(hub, VertexId(u), f64::from(u));
     let remove = |u: u32| Update::RemoveEdge(hub, VertexId(u));
-    // Not in the order of their ids.
+    // The insertions are not in the order of the ids.
     for u in 0..500 {
         assert_eq!(write(vec![insert(1 + u * 7 % 500)]), Some(1));
     }
     assert_eq!(write((1..501).filter(|u| u % 3 == 0).map(remove).collect()), Some(-166));
     assert_eq!(write((1..501).filter(|u| u % 6 == 0).map(insert).collect()), Some(83));
-    // Some of these were removed before, or were never there.
+    // Some of these edges were removed before, or never existed.
     assert_eq!(write((1..600).filter(|u| u % 4 != 0).map(remove).collect()), Some(-292));
     let left = |u: &u32| u.is_multiple_of(4) && (!u.is_multiple_of(3) || u.is_multiple_of(6));
     let snapshot = graph.snapshot().expect("a snapshot");
@@ -212,7 +213,8 @@ fn remove_most<G: DynamicGraph>(graph: &G) {
     assert_eq!((snapshot.edge_count(), snapshot.vertex_count()), (0, 500));
 }
 
-/// Every lock that is held makes a transaction roll back, until it waits patiently.
+/// With a timeout of zero, every held lock makes a transaction roll back. The transaction still succeeds
+/// after it waits without a timeout.
 #[test]
 fn a_timeout_of_nothing_is_survived() {
     let _sound = sound();

@@ -13,7 +13,7 @@ use super::{
 use crate::llama::{Llama, LlamaOptions, PlainLlama, VersionedLlama};
 use crate::planted::{Planted, sound};
 
-/// With so small a buffer that small graphs have several levels, and several pages.
+/// Returns options with a small buffer. Even small graphs then have several levels and several pages.
 fn small() -> LlamaOptions {
     LlamaOptions { page: 64, delta: 40, ..LlamaOptions::default() }
 }
@@ -22,8 +22,8 @@ fn llama(directed: bool, weighted: bool) -> Llama {
     Llama::with_options(form(directed, weighted), small())
 }
 
-/// Only levels of which all entries are removed are merged: lists have many fragments, many of them with
-/// removed entries.
+/// Makes a graph that merges only levels without any entries left. Lists then have many fragments, and many
+/// fragments have removed entries.
 fn many_levels(directed: bool, weighted: bool) -> Llama {
     let options = LlamaOptions { growth: 0, garbage: 0, ..small() };
     Llama::with_options(form(directed, weighted), options)
@@ -76,7 +76,8 @@ fn removals_of_what_is_absent_leave_the_bound_of_llama() {
     removals_make_no_vertices(&VersionedLlama::new(form(true, false)));
 }
 
-/// A snapshot for each edge: without merges there would be as many levels.
+/// With a snapshot for each edge, the number of levels grows with the logarithm of the edges. Without merges
+/// there would be a level for each edge.
 #[test]
 fn levels_grow_with_the_logarithm_of_the_edges() {
     const EDGES: u32 = 2_000;
@@ -92,7 +93,7 @@ fn levels_grow_with_the_logarithm_of_the_edges() {
     assert!(most > 2 && most <= EDGES.ilog2() as usize + 1, "{most} levels");
 }
 
-/// Removals alone have levels merged when many of their entries are gone.
+/// A level is merged when many of its entries are removed, even if there are only removals.
 #[test]
 fn removed_entries_are_merged_away() {
     const DEGREE: u32 = 3_000;
@@ -118,7 +119,7 @@ fn removed_entries_are_merged_away() {
     assert!(less.neighbors(hub, Direction::Out).iter().eq(expected));
 }
 
-/// A page that has no vertex any more is given back, beside one of which a vertex is left.
+/// A page without vertices is given back, and a page with one vertex is kept.
 #[test]
 fn pages_without_vertices_are_given_back() {
     const PAGES: u32 = 100;
@@ -137,7 +138,7 @@ fn pages_without_vertices_are_given_back() {
     assert_eq!(left, [VertexId(1)]);
 }
 
-/// What a snapshot shows of a hub.
+/// Returns the targets of a hub that a snapshot shows.
 fn targets<S: Topology>(snapshot: &S, hub: VertexId) -> Vec<VertexId> {
     let mut targets = Vec::new();
     assert!(snapshot.visit([hub], Direction::Out, |_, run| targets.extend_from_slice(run)).is_ok());
@@ -145,8 +146,8 @@ fn targets<S: Topology>(snapshot: &S, hub: VertexId) -> Vec<VertexId> {
     targets
 }
 
-/// One thread removes edges of a hub and inserts them again, another one opens snapshots and gives memory
-/// back: levels are marked and merged while older snapshots are read.
+/// Older snapshots do not change while levels are marked and merged. One thread removes edges of a hub and
+/// inserts them again; a second thread reclaims memory; the main thread opens snapshots.
 #[test]
 fn a_hub_of_llama_is_read_beside_writers() {
     const DEGREE: u32 = 2_000;

@@ -1,5 +1,5 @@
-//! The suite on LSMGraph, its forms and switches, and what the suite does not ask for: files that cannot be
-//! read or written, and where they are.
+//! The suite on LSMGraph, its forms and switches, and properties that the suite does not check: files that
+//! cannot be read or written, and the place of the files.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,7 +13,7 @@ use crate::LabError;
 use crate::lsmgraph::{LevelIndex, LsmGraph, LsmGraphOptions, MemoryCache, PlainLsmGraph, VersionedLsmGraph};
 use crate::planted::{Planted, sound};
 
-/// With buffers and segments so small that small graphs have all levels.
+/// Returns options with small buffers and segments. Even small graphs then have all levels.
 fn small() -> LsmGraphOptions {
     LsmGraphOptions {
         memory_bytes: 4096,
@@ -25,7 +25,8 @@ fn small() -> LsmGraphOptions {
     }
 }
 
-/// With its files in memory: most of the time of these tests would be that of making and removing files.
+/// Makes a graph with its files in memory. On disk, these tests would spend most of their time on making and
+/// removing files.
 fn in_memory(directed: bool, weighted: bool, options: &LsmGraphOptions) -> LsmGraph {
     LsmGraph::with_fs(form(directed, weighted), options.clone(), SimFs::new().handle())
 }
@@ -34,7 +35,7 @@ fn lsmgraph(directed: bool, weighted: bool) -> LsmGraph {
     in_memory(directed, weighted, &small())
 }
 
-/// Nearly each transaction fills a buffer.
+/// Makes a graph in which nearly each transaction fills a buffer.
 fn tiny(directed: bool, weighted: bool) -> LsmGraph {
     in_memory(directed, weighted, &LsmGraphOptions { memory_bytes: 256, ..small() })
 }
@@ -87,7 +88,7 @@ fn faults_of_lsmgraph_are_found() {
     for fault in faults {
         finds(fault, || assert!(all_sequences(lsmgraph, SEQUENCES) > 0));
     }
-    // Found by threads that meet in a narrow place: at once, or after minutes.
+    // Only threads that meet in a short interval find these faults: at once, or after minutes.
     if is_deep() {
         for fault in [Planted::VersionBeforeTimestamp, Planted::RegisteringReaderMissed] {
             finds(fault, || many_histories(tiny));
@@ -97,8 +98,8 @@ fn faults_of_lsmgraph_are_found() {
     finds(Planted::FailureKept, fail_to_read);
 }
 
-/// A graph with its files in a file system that fails on demand, and edges in its levels: of 40 vertices 40
-/// each, and their weights.
+/// Makes a graph whose file system fails on demand. Its levels have edges: 40 weighted edges for each of 40
+/// vertices.
 fn in_levels(fs: &SimFs, options: LsmGraphOptions) -> LsmGraph {
     let graph = LsmGraph::with_fs(form(true, true), options, fs.handle());
     for v in 0..40 {
@@ -126,7 +127,7 @@ fn fail_to_read() {
     let (first, last, new) = (VertexId(0), VertexId(39), VertexId(70));
     let snapshot = graph.snapshot().expect("a snapshot");
     fail(&fs, FaultClass::Read);
-    // The first of these changes are in memory alone.
+    // The first two changes need memory only.
     let updates = [
         Update::InsertEdge(new, VertexId(71), 1.0),
         Update::RemoveVertex(VertexId(72)),
@@ -173,7 +174,8 @@ fn what_cannot_be_written_is_an_error_of_writers() {
     assert_eq!((degrees, listed), (1600 + inserted, 1600 + inserted));
 }
 
-/// The directory lasts as long as the graph and its snapshots; files as long as somebody reads them.
+/// The directory exists as long as the graph and its snapshots. A file exists as long as a reader can read
+/// it.
 #[test]
 fn files_go_with_those_who_read_them() {
     let _sound = sound();
@@ -205,8 +207,8 @@ fn files_go_with_those_who_read_them() {
     assert_eq!(entries(), 0);
 }
 
-/// Levels fill up to the sizes that the ratio gives, each list lies in one place of a level, and lists of
-/// several blocks are searched.
+/// Levels fill up to the sizes that the ratio gives. Each list is in one place of a level, and a search finds
+/// edges in lists of several blocks.
 #[test]
 fn levels_grow_by_the_ratio() {
     let _sound = sound();

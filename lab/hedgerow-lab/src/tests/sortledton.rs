@@ -13,7 +13,7 @@ use crate::sortledton::{
     PlainSortledton, Sortledton, SortledtonOptions, UnversionedSortledton, VersionedSortledton,
 };
 
-/// With blocks so short that small graphs have skip lists of several levels.
+/// Returns options with short blocks. Even small graphs then have skip lists of several levels.
 fn small() -> SortledtonOptions {
     SortledtonOptions { block: 8 }
 }
@@ -72,8 +72,8 @@ fn faults_of_sortledton_are_found() {
     finds(Planted::TombstonesKept, || memory_returns(sortledton));
 }
 
-/// Lists of many blocks of every size that the study sweeps, grown in random order and taken down again
-/// beside a held snapshot.
+/// A list of many blocks grows in random order and shrinks again, and held snapshots do not change. This
+/// holds for blocks of every size in the study.
 #[test]
 fn long_lists_grow_and_shrink() {
     const DEGREE: u32 = 5_000;
@@ -121,7 +121,8 @@ fn long_lists_grow_and_shrink() {
     }
 }
 
-/// What a snapshot shows of a hub: every call reads the lists anew, `neighbors` would read a copy.
+/// Returns the list of a hub that a snapshot shows. Every call reads the lists again; `neighbors` would read
+/// a copy.
 fn hub_list<S: WeightedTopology>(snapshot: &S, hub: VertexId) -> Vec<(VertexId, f64)> {
     let mut list = Vec::new();
     let add = |_, run: &[VertexId], weights: &[f64]| {
@@ -134,16 +135,16 @@ fn hub_list<S: WeightedTopology>(snapshot: &S, hub: VertexId) -> Vec<(VertexId, 
     list
 }
 
-/// The hub of 5,000 edges with the weights of the first load.
+/// The hub and its number of edges: 5,000, with the weights of the first load.
 const HUB: (VertexId, u32) = (VertexId(0), 5_000);
 
 fn hub_edges(targets: impl Iterator<Item = u32>, weight: impl Fn(u32) -> f64) -> Vec<Update> {
     targets.map(|dst| Update::InsertEdge(HUB.0, VertexId(dst), weight(dst))).collect()
 }
 
-/// One thread takes half of a hub away in batches of 100 and brings it back, so that blocks are brought
-/// together and split; another one reclaims and inserts single edges; snapshots that are held meanwhile read
-/// the hub again and again.
+/// Checks that held snapshots of a hub do not change. One thread removes half of the hub in batches of 100
+/// and inserts it again, so that blocks are merged and split. A second thread reclaims memory and inserts
+/// single edges. Meanwhile the main thread reads the hub from held snapshots again and again.
 fn hub_beside_writers() {
     let graph = Sortledton::with_options(form(true, true), SortledtonOptions { block: 64 });
     let (hub, degree) = HUB;
@@ -204,7 +205,7 @@ fn a_hub_is_read_beside_writers() {
     hub_beside_writers();
 }
 
-/// What batches leave behind is what is left after everything was looked through.
+/// Checks that a batch leaves as much memory in use as a collection of the whole graph leaves.
 fn batches_collect_their_versions<G: DynamicGraph<Error = LabError>>(graph: &G) {
     let mut order: Vec<u32> = (1..=HUB.1).collect();
     let mut rng = Rng::new(5);

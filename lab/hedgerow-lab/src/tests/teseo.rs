@@ -1,5 +1,5 @@
-//! Teseo, its forms and its faults. Transactions that meet are few in the suite: a test of their own has
-//! them.
+//! The suite on Teseo, its forms and its faults. Transactions rarely meet in the suite, so a separate test
+//! makes them meet.
 
 use std::collections::BTreeSet;
 use std::sync::Barrier;
@@ -12,7 +12,8 @@ use super::*;
 use crate::Teseo;
 use crate::teseo::{PlainTeseo, TeseoOptions, VersionedTeseo};
 
-/// With segments and leaves so small that small graphs have several leaves, and rebalances while a test runs.
+/// Returns options with small segments and leaves. Even small graphs then have several leaves, and rebalances
+/// while a test runs.
 fn small() -> TeseoOptions {
     TeseoOptions {
         segment: 32,
@@ -28,7 +29,7 @@ fn teseo(directed: bool, weighted: bool) -> Teseo {
     Teseo::with_options(form(directed, weighted), small())
 }
 
-/// Nothing is rebalanced before memory is reclaimed: all segments have buffers.
+/// Makes a graph without rebalances until memory is reclaimed: all segments have buffers.
 fn patient(directed: bool, weighted: bool) -> Teseo {
     let delay = Duration::from_secs(1000);
     Teseo::with_options(form(directed, weighted), TeseoOptions { delay, visits: delay, ..small() })
@@ -69,7 +70,7 @@ fn faults_of_teseo_are_found() {
     finds(Planted::WordsTakenLater, || lists_stay(false));
 }
 
-/// So few vertices that transactions meet.
+/// The number of vertices: small, so that transactions meet.
 const VERTICES: u32 = 5;
 
 fn meeting(rng: &mut Rng) -> Update {
@@ -82,9 +83,8 @@ fn meeting(rng: &mut Rng) -> Update {
     }
 }
 
-/// Transactions of several threads that change the same edges and remove their ends, so that they wait for
-/// one another and begin again. Meanwhile a few snapshots are held, each for a while, and have the same edges
-/// all the time.
+/// Checks transactions of several threads that change the same edges and remove their ends. They wait for one
+/// another and begin again. Each held snapshot must show the same edges all the time.
 fn conflicts(seed: u64) {
     const THREADS: u64 = 3;
     const HELD: usize = 3;
@@ -122,8 +122,8 @@ fn conflicts(seed: u64) {
     edges_of(&graph.snapshot().expect("a snapshot"));
 }
 
-/// The edges of a snapshot. They stand in the lists of both ends and are found one by one, the ends exist,
-/// and the counts are those of what is there.
+/// Returns the edges of a snapshot. Checks that each edge is in the lists of both ends, that a search finds
+/// it, and that its ends exist. Also checks that the counts are right.
 fn edges_of<S: GraphSnapshot>(snapshot: &S) -> BTreeSet<(u32, u32)> {
     let mut lists = [BTreeSet::new(), BTreeSet::new()];
     for direction in [Direction::Out, Direction::In] {
@@ -155,8 +155,8 @@ fn transactions_that_meet_leave_a_graph() {
     (0..3).for_each(conflicts);
 }
 
-/// A list of which a reader has a run does not change under it, and its next run is that of the snapshot,
-/// whatever others insert and remove meanwhile.
+/// Checks that a run does not change while a reader holds it, and that the next run is still the run of the
+/// snapshot. Meanwhile other edges are inserted and removed.
 fn lists_stay(weighted: bool) {
     let graph = patient(true, weighted);
     let weight = |target: u32| if weighted { f64::from(target) } else { 1.0 };
@@ -164,7 +164,7 @@ fn lists_stay(weighted: bool) {
     for &target in &list {
         graph.insert_edge(VertexId(0), VertexId(target), weight(target)).expect("ids are valid");
     }
-    // Each segment has parts of the list on both sides, more than are copied.
+    // Each segment has parts of the list on both sides. These parts are too long to be copied.
     graph.reclaim().expect("memory is given back");
     let snapshot = graph.snapshot().expect("a snapshot");
     let mut runs: Vec<(u32, f64)> = Vec::new();
@@ -191,8 +191,8 @@ fn lists_stay_while_others_write() {
     [false, true].into_iter().for_each(lists_stay);
 }
 
-/// What a transaction leaves of a vertex that it does not change after all is pruned by those that do so
-/// later.
+/// A transaction that names a vertex and does not change it leaves a version. Later transactions of this kind
+/// prune such versions.
 #[test]
 fn vertices_named_in_vain_take_no_memory() {
     let _sound = sound();

@@ -1,5 +1,5 @@
-//! `make dist`: builds the parts of a release into `target/dist`, and tries each part as its users receive
-//! it. The parts are for Linux with glibc, on the processor of this machine.
+//! `make dist`: builds the parts of a release into `target/dist`, and tries each part in the form that users
+//! receive. The parts are for Linux with glibc, on the processor of this machine.
 
 mod package;
 mod program;
@@ -20,8 +20,8 @@ use super::{crates, docs, python};
 use crate::metadata;
 use release::{Release, broken};
 
-/// The parts of a release, in the order in which they are built: cheap parts first, and the site last,
-/// because it is made from the others.
+/// The parts of a release in build order. Cheap parts are first. The site is last, because it needs the other
+/// parts.
 const PARTS: [Part; 5] = [
     Part { name: "crates", make: crates_of },
     Part { name: "source distribution", make: package::source },
@@ -36,7 +36,7 @@ struct Part {
     make: fn(&Release) -> Result<(), String>,
 }
 
-/// Builds and checks all parts. `is_final` refuses a state that is permitted only in a rehearsal.
+/// Builds and checks all parts. If `is_final`, refuses a state that only a rehearsal permits.
 pub(crate) fn run(root: &Path, is_final: bool) -> Result<(), String> {
     let release = Release::of(root)?;
     let reasons = ready::reasons(&release)?;
@@ -71,8 +71,7 @@ fn crates_of(release: &Release) -> Result<(), String> {
     made(crates::plan(&release.root, &workspace, false))
 }
 
-/// Builds the site, with the options of the program and the docstrings of the wheel that this release has
-/// built.
+/// Builds the site, with the options of the program and the docstrings of the wheel from this release.
 fn site(release: &Release) -> Result<(), String> {
     let package = release.scratch.join("package");
     made(docs::plan_of_release(&release.root, &program::path(release), &package))?;
@@ -81,7 +80,7 @@ fn site(release: &Release) -> Result<(), String> {
     release.pack(folder, &inside.to_string_lossy(), &format!("hedgerow-{}-site", release.version))
 }
 
-/// Carries out a plan. Returns an error if a part of it failed or was skipped.
+/// Carries out a plan. Returns an error if a part of it fails or is skipped.
 fn made(plan: Plan) -> Result<(), String> {
     let Outcome { failures, absent, counts, .. } = plan.built(Output::AsItComes).outcome(Output::AsItComes);
     let failed = failures.into_iter().map(|failure: Failure| failure.what);

@@ -31,8 +31,8 @@ const IN_WHEEL: [&str; 6] = [
     "licenses/LICENSE-MIT",
 ];
 
-/// Packs the sources. Checks that the files needed for a build are included, and that a build uses the
-/// versions of the lock file.
+/// Packs the sources. Checks that they include the files for a build, and that a build uses the versions of
+/// the lock file.
 pub(super) fn source(release: &Release) -> Result<(), String> {
     let folder = release.folder.to_string_lossy();
     done(
@@ -49,7 +49,7 @@ pub(super) fn source(release: &Release) -> Result<(), String> {
     let sources = release.scratch.join(&name);
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let manifest = "crates/hedgerow-python/Cargo.toml";
-    // Cargo reads the manifests, and removes entries of absent crates from the lock file.
+    // Cargo reads the manifests, and removes the entries of absent crates from the lock file.
     output(cargo, &sources, &["metadata", "--quiet", "--format-version=1", "--manifest-path", manifest])?;
     let lock = |folder: &Path| {
         let path = folder.join("Cargo.lock");
@@ -101,8 +101,8 @@ fn wheel_in(folder: &Path) -> Result<PathBuf, String> {
     wheel.ok_or_else(|| format!("{}: there is no wheel", folder.display()))
 }
 
-/// Checks, by the wheel's symbols, that it runs with the old glibc, and that it needs no library that it
-/// would have to include.
+/// Checks by the wheel's symbols that it runs with the old glibc, and that it needs no library that it would
+/// have to include.
 fn audit(release: &Release, wheel: &str) -> Result<(), String> {
     let auditwheel = python::program(&release.root, "auditwheel");
     let shown = output(&auditwheel, &release.root, &["show", wheel])?;
@@ -134,7 +134,7 @@ pub(super) fn consistent_with(shown: &str) -> Option<String> {
 }
 
 /// Installs the wheel into a fresh environment, and runs README's program with it. Also installs it into
-/// `package`, from which the site is built.
+/// `package`, which is the input of the site.
 fn try_out(release: &Release, wheel: &str) -> Result<(), String> {
     let (root, scratch) = (&release.root, &release.scratch);
     let python = scratch.join("environment/bin/python");
@@ -148,7 +148,7 @@ fn try_out(release: &Release, wheel: &str) -> Result<(), String> {
     let readme = fs::read_to_string(&readme).map_err(|e| broken(&readme, &e))?;
     let snippet = first_python(&readme).ok_or("README.md: there is no Python")?;
     let version = format!("import hedgerow; assert hedgerow.__version__ == '{}'", release.version);
-    // `-I`: Python imports the package from the environment, and not from a folder of the checkout.
+    // `-I` makes Python import the package from the environment, and not from a folder of the checkout.
     done(&Step::new(&python, scratch, &["-I", "-c", &version]))?;
     let printed = output(&python, scratch, &["-I", "-c", snippet])?;
     println!("README's program prints: {}", printed.trim());

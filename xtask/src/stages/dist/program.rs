@@ -37,7 +37,7 @@ pub(super) fn make(release: &Release) -> Result<(), String> {
     try_out(release, &name)
 }
 
-/// Returns the path of the program that was built.
+/// Returns the path of the built program.
 pub(super) fn path(release: &Release) -> PathBuf {
     target_folder(&release.root).join(&release.target).join("release/hedgerow")
 }
@@ -75,8 +75,8 @@ pub(super) fn newest_glibc(elf: &[u8]) -> Option<(u32, u32)> {
     (0..elf.len()).filter(|&i| elf[i] == PREFIX[0]).filter_map(at).max()
 }
 
-/// Reads `2.17` up to the terminating zero. Versions with three numbers are older than any version that
-/// matters.
+/// Reads a version such as `2.17` up to the terminating zero. Versions with three numbers are too old to
+/// matter.
 fn version_at(bytes: &[u8]) -> Option<(u32, u32)> {
     let text = std::str::from_utf8(bytes.split(|&b| b == 0).next()?).ok()?;
     let (major, minor) = text.split_once('.')?;

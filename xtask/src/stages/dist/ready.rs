@@ -5,13 +5,13 @@ use std::path::Path;
 
 use super::release::{Release, broken, output};
 
-/// The sentences that become wrong with a release, on any page.
+/// The sentences, on any page, that a release makes wrong.
 const BEFORE_RELEASES: [&str; 3] =
     ["There is no release yet", "which a release tag freezes", "until a release freezes it"];
 /// The page that quotes those sentences.
 const EXCEPT: &str = "releasing.md";
 
-/// Returns the reasons; empty if the build can be a release.
+/// Returns the reasons. There are none if the build can be a release.
 pub(super) fn reasons(release: &Release) -> Result<Vec<String>, String> {
     let (root, version) = (&release.root, &release.version);
     let mut reasons = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn reasons(release: &Release) -> Result<Vec<String>, String> {
     Ok(reasons)
 }
 
-/// Returns the reasons on one page: sentences that the release of `version` makes wrong, and a missing
+/// Returns the reasons on one page: sentences that the release of `version` makes wrong, or a missing
 /// heading.
 pub(super) fn of_page(name: &Path, text: &str, version: &str) -> Vec<String> {
     // A sentence may continue on the next line.

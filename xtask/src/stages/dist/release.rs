@@ -1,4 +1,4 @@
-//! The release that is built: its version, its folders, and the commands that make its parts.
+//! The release under construction: its version, its folders, and the commands that make its parts.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::stages::plan::target_folder;
 use crate::stages::python;
 use crate::stages::shell::Step;
 
-/// The release that is built.
+/// The release under construction.
 pub(super) struct Release {
     pub(super) root: PathBuf,
     pub(super) version: String,
@@ -18,19 +18,19 @@ pub(super) struct Release {
     pub(super) target: String,
     /// The folder of the released files.
     pub(super) folder: PathBuf,
-    /// The folder in which the released files are tried.
+    /// The folder in which the stages try the released files.
     pub(super) scratch: PathBuf,
-    /// The time of the commit, in seconds. All files in archives get it, so that a second build gives equal
+    /// The time of the commit in seconds. All files in archives have it, so that a second build makes equal
     /// archives.
     pub(super) time: String,
 }
 
-/// The oldest glibc on which a release runs: 2.17, which `manylinux2014` requires, and which is the oldest
-/// that rustc supports.
+/// The oldest glibc on which a release runs: 2.17. `manylinux2014` requires it, and rustc supports no older
+/// one.
 pub(super) const GLIBC: (u32, u32) = (2, 17);
 
 impl Release {
-    /// Returns the release of the checkout's present state.
+    /// Returns the release of the present state of the checkout.
     pub(super) fn of(root: &Path) -> Result<Release, String> {
         let workspace = metadata::load(root)?;
         let package = workspace.published().next().ok_or("no crate is published")?;
@@ -50,7 +50,7 @@ impl Release {
         })
     }
 
-    /// Returns the name of the processor in tags of wheels, such as `x86_64`.
+    /// Returns the name of the processor in the tags of wheels, such as `x86_64`.
     pub(super) fn processor(&self) -> &str {
         self.target.split('-').next().unwrap_or_default()
     }
@@ -76,7 +76,7 @@ impl Release {
         done(&Step::new("tar", folder, &arguments))
     }
 
-    /// Writes the checksums of all files, and returns them with the files' sizes.
+    /// Writes the checksums of all files, and returns them with the sizes of the files.
     pub(super) fn summed(&self) -> Result<String, String> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.folder).map_err(|e| broken(&self.folder, &e))? {

@@ -1,4 +1,4 @@
-//! The checks of a release, on text and bytes.
+//! Tests of the checks of a release, on text and bytes.
 
 use std::path::Path;
 

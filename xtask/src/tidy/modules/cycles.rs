@@ -7,14 +7,14 @@ use super::known::KnownCycle;
 use super::tree::Tree;
 use super::uses::Graph;
 
-/// Returns the sets of more than one module that can reach each other.
+/// Returns the sets of two or more modules that can reach each other.
 pub(super) fn cycles(tree: &Tree, graph: &Graph) -> Vec<Vec<usize>> {
     components(tree.nodes.len(), graph.arrows.keys().copied())
 }
 
-/// Returns the sets of more than one node that can reach each other, each sorted.
+/// Returns the sets of two or more nodes that can reach each other, each sorted.
 pub(super) fn components(nodes: usize, arrows: impl Iterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
-    // This is the transitive closure, by Warshall's algorithm.
+    // Computes the transitive closure by Warshall's algorithm.
     let mut reaches = vec![vec![false; nodes]; nodes];
     arrows.for_each(|(from, to)| reaches[from][to] = true);
     for via in 0..nodes {
@@ -28,7 +28,7 @@ pub(super) fn components(nodes: usize, arrows: impl Iterator<Item = (usize, usiz
     components.into_iter().filter(|component| component.len() > 1).collect()
 }
 
-/// Reports the cycles of a crate that no entry of `known` permits, and entries that permit more than the
+/// Reports the cycles of a crate that no entry of `known` permits, and the entries that permit more than the
 /// existing cycles.
 pub(super) fn check(tree: &Tree, graph: &Graph, known: &[KnownCycle], report: &mut Report) {
     let cycles = cycles(tree, graph);

@@ -1,36 +1,36 @@
 //! The exceptions of the checks of modules: known cycles, and the module rooms of crates. No other file
 //! repeats them.
 
-/// A known cycle of modules of a crate, until a change cuts it.
+/// A known cycle of modules of a crate, which a later change must cut.
 #[derive(Debug)]
 pub(in crate::tidy) struct KnownCycle {
     pub(in crate::tidy) krate: &'static str,
-    /// Sorted.
+    /// The modules of the cycle, sorted.
     pub(in crate::tidy) modules: &'static [&'static str],
     /// The reason for the cycle, and a plan to cut it.
     pub(in crate::tidy) plan: &'static str,
 }
 
-/// The top-level modules of a crate. Each is listed before the modules that use it.
+/// The top-level modules of a crate. The list has each module before the modules that use it.
 #[derive(Debug)]
 pub(in crate::tidy) struct Rooms {
     pub(in crate::tidy) krate: &'static str,
     pub(in crate::tidy) rooms: &'static [Room],
 }
 
-/// A top-level module; `lib` is the code of the root file itself.
+/// A top-level module. `lib` is the code of the root file.
 #[derive(Debug)]
 pub(in crate::tidy) struct Room {
     pub(in crate::tidy) name: &'static str,
-    /// The other top-level modules whose items its code may name.
+    /// The other top-level modules whose items the code of this module may name.
     pub(in crate::tidy) may_use: &'static [&'static str],
 }
 
-/// The known cycles, as a ratchet. A change that cuts an arrow shortens or removes its entry; no change adds
-/// a module or an entry.
+/// The known cycles, as a ratchet. A change that cuts an arrow shortens or removes its entry. No change may
+/// add a module or an entry.
 pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[];
 
-/// Crates with module rooms.
+/// The crates with module rooms.
 pub(in crate::tidy) const ROOMS: &[Rooms] = &[
     Rooms {
         krate: "hedgerow-engine",

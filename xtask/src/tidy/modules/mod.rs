@@ -1,5 +1,5 @@
-//! Arrows between the modules of a crate. Only known cycles are permitted, and only the arrows between module
-//! rooms that a table lists.
+//! Checks of the arrows between the modules of a crate. Only known cycles are permitted. Between module
+//! rooms, only the arrows in a table are permitted.
 
 mod cycles;
 pub(super) mod known;
@@ -56,8 +56,8 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns every arrow of a crate, sorted, each with its items and a line that makes it; then the crate's
-/// cycles.
+/// Returns every arrow of a crate, sorted, each with its items and with a line that makes it. The cycles of
+/// the crate follow.
 pub(super) fn list(files: &[File], krate: &str) -> Result<Vec<String>, String> {
     let mut report = Report::default();
     let trees = tree::trees(files, &mut report);

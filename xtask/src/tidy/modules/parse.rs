@@ -20,10 +20,10 @@ pub(super) enum Kind {
 /// An import of one name, or of all names, by `use`.
 #[derive(Debug)]
 pub(super) struct Import {
-    /// The imported name; `*` for all names, `_` for a trait without its name.
+    /// The imported name: `*` for all names, `_` for a trait without its name.
     pub(super) name: String,
     pub(super) path: Vec<String>,
-    /// True if it has `pub` in any form, which makes it a re-export.
+    /// True if the import has `pub` in any form, which makes it a re-export.
     pub(super) public: bool,
     pub(super) line: usize,
 }
@@ -40,7 +40,7 @@ pub(super) struct Mention {
 /// A module in its own file, or in braces within a file.
 #[derive(Debug, Default)]
 pub(super) struct Module {
-    /// The defined names. A name may mean a type and a value at once.
+    /// The defined names. A name may be a type and a value at the same time.
     pub(super) items: BTreeMap<String, Vec<Kind>>,
     pub(super) imports: Vec<Import>,
     pub(super) mentions: Vec<Mention>,
@@ -50,7 +50,7 @@ pub(super) struct Module {
     pub(super) bound: BTreeSet<String>,
     /// The modules in files of their own, with the lines that declare them.
     pub(super) files: Vec<(String, usize)>,
-    /// The modules in braces; `cfg` may select among several with one name.
+    /// The modules in braces. `cfg` may select among several modules with one name.
     pub(super) inline: Vec<(String, Module)>,
     /// True if a macro may define items that the code does not name.
     pub(super) has_macro_items: bool,
@@ -60,11 +60,11 @@ pub(super) struct Module {
 ///
 /// # Errors
 ///
-/// The first token that continues no item.
+/// Returns the first token that continues no item.
 pub(super) fn module(stream: TokenStream) -> syn::Result<Module> {
     let mut module = Module::default();
     let trees: Vec<TokenTree> = stream.into_iter().collect();
-    // The contents of braces define no names of this module, and would take most of the parsing time.
+    // The contents of braces define no names of this module, and parsing them would take most of the time.
     let items = trees.iter().map(|tree| match tree {
         TokenTree::Group(body) if body.delimiter() == Delimiter::Brace => {
             Group::new(Delimiter::Brace, TokenStream::new()).into()
@@ -112,13 +112,13 @@ impl Module {
         self.items.entry(name.to_string()).or_default().push(kind);
     }
 
-    /// Records the paths that code mentions, and the imports and variables in it.
+    /// Records the paths in the code, and the imports and variables in it.
     fn code(&mut self, tokens: &[Token]) {
         let mut at = 0;
         while at < tokens.len() {
             let before = at.checked_sub(1).map_or("", |before| text(tokens, before));
             if tokens[at].text == "use" && before != "+" && text(tokens, at + 1) != "<" {
-                // A re-export has `pub`, `pub(crate)` or the like before it.
+                // A re-export has `pub`, `pub(crate)` or a similar word before it.
                 at = self.import(tokens, at + 1, matches!(before, "pub" | ")"));
             } else if tokens[at].text == "mod" && text(tokens, at + 2) == "{" {
                 at += 2 + tokens[at + 2].length;
@@ -140,13 +140,13 @@ impl Module {
         end
     }
 
-    /// Reads a `use` from after the keyword, and returns the position after its last token.
+    /// Reads a `use` after its keyword, and returns the position after its last token.
     fn import(&mut self, tokens: &[Token], start: usize, public: bool) -> usize {
         let mut note = |name: &str, path: &[String], line| {
             self.imports.push(Import { name: name.to_owned(), path: path.to_vec(), public, line });
         };
         let mut path: Vec<String> = Vec::new();
-        // The lengths of the paths before each open brace.
+        // The lengths of the paths before the open braces.
         let mut open = vec![0];
         for (at, token) in tokens.iter().enumerate().skip(start) {
             let word = token.text.as_str();
@@ -158,7 +158,7 @@ impl Module {
                 "*" => note("*", &path, token.line()),
                 _ if !token.is_word() || word == "as" || text(tokens, at - 1) == "as" => {}
                 _ => {
-                    // `a::{self}` imports `a` itself.
+                    // `a::{self}` imports `a`.
                     if word != "self" || path.is_empty() {
                         path.push(word.to_owned());
                     }
@@ -175,13 +175,13 @@ impl Module {
 }
 
 /// True if a path may begin with this token, given the token before it. `$crate` is the crate, but `$name` is
-/// no path.
+/// not a path.
 fn begins_path(token: &Token, before: &str) -> bool {
     let goes_on = matches!(before, "." | "::" | "fn" | "mod") || (before == "$" && token.text != "crate");
     token.is_word() && !goes_on
 }
 
-/// Returns the words of the path at `at`, and the position after it. Type arguments terminate a path.
+/// Returns the words of the path at `at`, and the position after it. Type arguments end a path.
 fn path_at(tokens: &[Token], at: usize) -> (Vec<String>, usize) {
     let mut path = vec![text(tokens, at).to_owned()];
     let mut end = at + 1;

@@ -1,4 +1,4 @@
-//! The code of a file that is compiled outside of test builds.
+//! The code of a file that the compiler uses outside of test builds.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Error;
@@ -7,7 +7,7 @@ use syn::Error;
 ///
 /// # Errors
 ///
-/// An attribute `path`.
+/// Returns an error for an attribute `path`.
 pub(super) fn product(stream: TokenStream) -> syn::Result<TokenStream> {
     let trees: Vec<TokenTree> = stream.into_iter().collect();
     let mut kept = Vec::new();
@@ -51,7 +51,8 @@ fn is_for_tests(attribute: &Group) -> syn::Result<bool> {
     }
 }
 
-/// True for the predicate `test`, and for an `all` or `any` that requires it; `cfg` is read as `all`.
+/// True for the predicate `test`, and for an `all` or `any` that requires it. The function reads `cfg` as
+/// `all`.
 fn needs_test(predicate: &[TokenTree]) -> bool {
     match predicate {
         [TokenTree::Ident(word)] => word == "test",
@@ -72,7 +73,7 @@ fn is_sign(tree: &TokenTree, sign: char) -> bool {
     matches!(tree, TokenTree::Punct(punct) if punct.as_char() == sign)
 }
 
-/// The first words of items and statements, which do not end at a comma as fields and arms do.
+/// The first words of items and statements. Unlike fields and arms, these do not end at a comma.
 const ITEM_WORDS: &[&str] = &[
     "fn", "struct", "enum", "union", "trait", "type", "const", "static", "mod", "use", "impl", "unsafe",
     "async", "extern", "let",
@@ -89,7 +90,7 @@ fn behind_annotated(trees: &[TokenTree]) -> &[TokenTree] {
     };
     let end = trees.iter().position(ends).map_or(trees.len(), |end| end + 1);
     match &trees[end..] {
-        // The braces of an import, a value or an arm may be followed by a sign.
+        // A sign may follow the braces of an import, a value or an arm.
         [sign, behind @ ..] if is_sign(sign, ';') || is_sign(sign, ',') => behind,
         behind => behind,
     }

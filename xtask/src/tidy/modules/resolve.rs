@@ -19,17 +19,17 @@ pub(super) enum Target {
 /// The kind of thing that a name must be, by its position in a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Want {
-    /// A module, or a type with variants or functions: more words follow.
+    /// A module, or a type with variants or functions, because more words follow.
     Container,
-    /// Anything, for the last word. An item has precedence over a module with the same name.
+    /// Any kind, for the last word. An item has precedence over a module with the same name.
     Any,
 }
 
-/// The names that are being looked up, so that circular imports terminate.
+/// The names of the searches in progress, so that circular imports end.
 type Seen = BTreeSet<(usize, String, Want)>;
 
 impl Tree {
-    /// Returns the things that `path`, read in `scope`, names: nothing if no module defines it, several if
+    /// Returns the meanings of `path`, read in `scope`. There is none if no module defines it, and several if
     /// `cfg` selects among imports.
     pub(super) fn resolve(&self, scope: usize, path: &[String], want: Want) -> Vec<Target> {
         self.path(scope, path, want, &mut Seen::new())
@@ -51,7 +51,7 @@ impl Tree {
         targets
     }
 
-    /// Returns the things that a word of a path names in module `inside`, for a path that module `reader`
+    /// Returns the meanings of a word in module `inside`. The word is part of a path that module `reader`
     /// contains.
     fn word(
         &self,
@@ -123,8 +123,8 @@ impl Tree {
         found
     }
 
-    /// Returns the things that the path of an import names. If no module of this crate has its first word, it
-    /// is something elsewhere.
+    /// Returns the meanings of the path of an import. If no module of this crate has its first word, the
+    /// import is from elsewhere.
     fn imported(&self, scope: usize, path: &[String], want: Want, seen: &mut Seen) -> Vec<Target> {
         let mut found = self.path(scope, path, want, seen);
         if found.is_empty() && self.path(scope, &path[..1], Want::Container, seen).is_empty() {
@@ -147,13 +147,13 @@ impl Tree {
             .collect()
     }
 
-    /// Returns an item that a macro of module `scope` may have defined.
+    /// Returns an item that a macro of module `scope` may define.
     fn of_macro(&self, scope: usize, name: &str) -> Option<Target> {
         let has = self.scopes[scope].module.has_macro_items;
         has.then(|| Target::Item { scope, name: name.to_owned(), kind: Kind::Value })
     }
 
-    /// Returns the module that defines the macro `name`, searched for in the whole crate.
+    /// Returns the module that defines the macro `name`. Searches the whole crate.
     pub(super) fn macro_home(&self, name: &str) -> Vec<Target> {
         let has = |scope: &usize| {
             self.scopes[*scope].module.items.get(name).is_some_and(|k| k.contains(&Kind::Macro))
@@ -174,7 +174,7 @@ impl Tree {
     }
 }
 
-/// Returns the precedence: items of this crate, then items of other crates, then modules.
+/// Returns the precedence: first items of this crate, then items of other crates, then modules.
 fn rank(target: &Target) -> usize {
     match target {
         Target::Item { .. } => 0,

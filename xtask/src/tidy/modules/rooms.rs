@@ -8,8 +8,8 @@ use super::known::{Room, Rooms};
 use super::tree::Tree;
 use super::uses::Graph;
 
-/// Reports every arrow between top-level modules that the crate's table does not permit, and mistakes in the
-/// table.
+/// Reports every arrow between top-level modules that the table of the crate does not permit, and mistakes in
+/// the table.
 pub(super) fn check(tree: &Tree, graph: &Graph, tables: &[Rooms], report: &mut Report) {
     let Some(table) = tables.iter().find(|table| table.krate == tree.krate) else { return };
     check_table(tree, table, report);
@@ -18,7 +18,7 @@ pub(super) fn check(tree: &Tree, graph: &Graph, tables: &[Rooms], report: &mut R
         let (user, used) = (top(tree, from), top(tree, to));
         let permitted = user == used
             || room(table, user).is_some_and(|room| room.may_use.contains(&used))
-            // A missing room is reported once, not again for each of its arrows.
+            // A missing room is reported once, and not again for each of its arrows.
             || room(table, user).is_none();
         if !permitted && refused.insert((from, to)) {
             report.errors.push(format!(
@@ -42,7 +42,7 @@ fn check_table(tree: &Tree, table: &Rooms, report: &mut Report) {
             error(format!("there is no module `{}`; remove its room", row.name));
         }
         for used in row.may_use {
-            // If rooms use only rooms that are listed above them, they cannot form a cycle.
+            // If rooms use only rooms above them in the list, they cannot form a cycle.
             if !table.rooms[..at].iter().any(|above| above.name == *used) {
                 error(format!(
                     "`{}` may use `{used}`, which is not above it; a room uses rooms above it",
@@ -57,8 +57,8 @@ fn room<'a>(table: &'a Rooms, name: &str) -> Option<&'a Room> {
     table.rooms.iter().find(|room| room.name == name)
 }
 
-/// Returns the sets of top-level modules that use each other in a cycle, also through different modules below
-/// them.
+/// Returns the sets of top-level modules that use each other in a cycle. The cycle may lead through different
+/// modules below them.
 pub(super) fn cycles<'a>(tree: &'a Tree, graph: &Graph) -> Vec<Vec<&'a str>> {
     let tops: Vec<&str> = (0..tree.nodes.len()).map(|node| top(tree, node)).collect();
     let first = |node: usize| tops.iter().position(|name| *name == tops[node]).unwrap_or(node);

@@ -1,4 +1,4 @@
-//! Which module defines what a path names.
+//! Tests of the search for the module that defines a path.
 
 mod rules;
 
@@ -6,7 +6,7 @@ use super::tree::trees;
 use super::uses::Graph;
 use crate::tidy::report::{File, Report};
 
-/// The files of a crate `sample`, given by their paths in `src`.
+/// Returns the files of a crate `sample`. The paths are within `src`.
 fn sample(files: &[(&str, &str)]) -> Vec<File> {
     let file = |(path, text): &(&str, &str)| {
         File::new(format!("crates/sample/src/{path}"), (*text).to_owned()).unwrap_or_else(|e| panic!("{e}"))
@@ -14,7 +14,7 @@ fn sample(files: &[(&str, &str)]) -> Vec<File> {
     files.iter().map(file).collect()
 }
 
-/// The arrows of the crate as `from -> to: items`, sorted.
+/// Returns the arrows of the crate as `from -> to: items`, sorted.
 #[track_caller]
 fn arrows(files: &[(&str, &str)]) -> Vec<String> {
     let mut report = Report::default();
@@ -243,7 +243,7 @@ fn a_module_in_braces_belongs_to_its_file() {
 
 #[test]
 fn names_of_other_crates_make_no_arrow() {
-    // `b` is another crate in `a`, which has no module `b`; `sample` is this crate.
+    // In `a`, which has no module `b`, `b` is another crate. `sample` is this crate.
     let files = [
         ("lib.rs", "mod a;\nmod b;\npub use other as io;"),
         (

@@ -1,4 +1,4 @@
-//! The modules of a crate as a tree, read along `mod` declarations from the root file.
+//! The modules of a crate as a tree. The tree follows the `mod` declarations from the root file.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::product::product;
 #[derive(Debug)]
 pub(super) struct Scope {
     pub(super) parent: Option<usize>,
-    /// The module whose file contains this one: itself, or an enclosing module.
+    /// The module whose file contains this module: this module, or an enclosing one.
     pub(super) node: usize,
     pub(super) children: BTreeMap<String, usize>,
     pub(super) module: Module,
@@ -19,13 +19,13 @@ pub(super) struct Scope {
 /// A module that has a file.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// The module's path in the crate, as in `write::bulk`; `lib` or `main` for the root.
+    /// The path of the module in the crate, such as `write::bulk`, or `lib` or `main` for the root.
     pub(super) name: String,
-    /// Its file.
+    /// The path of the file.
     pub(super) path: String,
 }
 
-/// All modules of a crate except its tests; the root is scope 0.
+/// All modules of a crate except its tests. The root is scope 0.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) krate: String,
@@ -87,13 +87,14 @@ impl Grower<'_> {
         for (child, module) in inline {
             let (prefix, folder) = (format!("{prefix}{child}::"), format!("{folder}{child}/"));
             let added = self.scope(file, module, Some(scope), node, &prefix, &folder);
-            // If `cfg` selects among two modules with one name, either will do, since both are in this file.
+            // If `cfg` selects among two modules with one name, the tree uses the first, because both are in
+            // this file.
             self.tree.scopes[scope].children.entry(child).or_insert(added);
         }
         scope
     }
 
-    /// Returns the module of `mod child;`; none if it is for tests.
+    /// Returns the module of `mod child;`, or `None` if it is for tests.
     fn child_file(
         &mut self,
         file: &File,

@@ -1,4 +1,5 @@
-//! The arrows between modules: an arrow for every item that one module defines and another names.
+//! The arrows between modules. There is an arrow for every item that one module defines and another one
+//! names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +10,12 @@ use super::tree::Tree;
 /// The reasons for an arrow between two modules: each item, with the first line that names it.
 pub(super) type Items = BTreeMap<String, usize>;
 
-/// The arrows between the modules of a crate, by the modules' numbers.
+/// The arrows between the modules of a crate, by the numbers of the modules.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) arrows: BTreeMap<(usize, usize), Items>,
-    /// The number of `impl` blocks without a trait for types that another module defines. Calls of their
-    /// methods are arrows that this reader cannot find.
+    /// The number of `impl` blocks without a trait for types that another module defines. A call of their
+    /// methods is an arrow that this reader cannot find.
     pub(super) foreign_impls: usize,
     /// The paths from `crate`, `self` or `super` that this reader could not follow, with their modules and
     /// lines.
@@ -49,14 +50,14 @@ impl Graph {
         if targets.is_empty() && is_local(&import.path[0]) {
             self.unknown.push((tree.scopes[scope].node, import.line, import.path.join("::")));
         }
-        // One import brings a function and a module with the same name. The mentions show which of them the
-        // code uses.
+        // One import may bring a function and a module with the same name. The mentions show which of them
+        // the code uses.
         let containers = tree.resolve(scope, &import.path, Want::Container);
         let is_module_too = containers.iter().any(|target| matches!(target, Target::Module(_)));
         let is_said = said.contains(import.name.as_str()) && !is_module_too;
         for target in targets {
-            // `*` may import the names of an enum, and a trait may be imported for methods: code need not
-            // name these.
+            // `*` may import the names of an enum, and a trait may be imported for its methods. The code does
+            // not have to name these.
             let Target::Item { scope: home, name, kind } = target else { continue };
             if is_said || import.name == "*" || kind == Kind::Trait {
                 self.arrow(tree, scope, home, name, import.line);

@@ -1,4 +1,5 @@
-//! One fault at a time in a sound workspace of two published crates and one that is not.
+//! Tests that plant one fault at a time in a sound workspace of two published crates and one unpublished
+//! crate.
 
 use serde_json::{Value, json};
 
@@ -6,8 +7,8 @@ use super::check;
 use crate::metadata;
 use crate::tidy::report::Report;
 
-/// Returns the output of `cargo metadata` for a sound workspace; each folder is that of a crate with its
-/// licences.
+/// Returns the output of `cargo metadata` for a sound workspace. Each folder is the folder of a crate with
+/// its licences.
 fn sound() -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/hedgerow/Cargo.toml");
     let package = |name: &str, publish: Value, dependencies: Value| {

@@ -1,5 +1,5 @@
-//! The checks of prose, with one fault planted at a time: phrases, long lines, long pages, subjects of
-//! commits.
+//! Tests of the checks of prose, with one fault planted at a time: phrases, long lines, long pages, subjects
+//! of commits.
 
 use std::process::Command;
 
@@ -21,7 +21,7 @@ fn is_sound(name: &str, path: &str, text: &str) {
     assert_eq!(tree.report().errors, Vec::<String>::new(), "{text}");
 }
 
-/// Returns a text of `characters` characters, with blanks in it.
+/// Returns a text of `characters` characters with spaces in it.
 fn long(characters: usize) -> String {
     "word ".repeat(characters).chars().take(characters - 1).chain(['.']).collect()
 }

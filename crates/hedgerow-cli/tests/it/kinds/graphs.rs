@@ -1,9 +1,9 @@
-//! The graphs that algorithms run on have the vertices of some kinds.
+//! Tests of the graphs that algorithms run on, which have the vertices of some kinds.
 
 use super::{CUSTOMERS, EMPLOYEES, ORDERS, PRODUCTS, load};
 use crate::{Bench, field, hedgerow};
 
-/// The vertices of a kernel's graph are those of the kinds that its labels state, or that the call names.
+/// The graph of a kernel has the vertices of the kinds that its labels state, or that the call names.
 #[test]
 fn algorithms_run_on_the_kinds_of_their_labels() {
     let bench = Bench::new();
@@ -21,7 +21,7 @@ fn algorithms_run_on_the_kinds_of_their_labels() {
         assert_eq!(field(&result, "components"), components, "{options}");
     }
     assert_eq!(field(&wcc(""), "vertices"), all);
-    // A summary counts no others.
+    // A summary counts only these vertices.
     let degrees = hedgerow("run degrees @ --label reports --json", &[&store]).ok();
     let counted = field(&degrees, "distribution");
     let counted = counted.as_array().unwrap().iter().map(|row| row["vertices"].as_u64().unwrap());
@@ -35,9 +35,9 @@ fn algorithms_run_on_the_kinds_of_their_labels() {
     for (command, expected) in [
         (
             "run wcc @ --label took --kinds order",
-            "edges of label took end at vertices of kind employee: kinds must hold it",
+            "edges of label took end at vertices of kind employee: kinds must include this kind",
         ),
-        ("run wcc @ --kinds order", "end at vertices of kind customer: kinds must hold it"),
+        ("run wcc @ --kinds order", "end at vertices of kind customer: kinds must include this kind"),
         ("run wcc @ --label took --kinds person", "no kind person"),
         ("run bfs @ --label reports --source order:1", "vertex 1 is of kind order"),
     ] {

@@ -1,8 +1,9 @@
-//! What does not fit kinds is refused, and the message names the kind.
+//! Tests of input that does not fit the kinds: the program refuses it, and the message names the kind.
 
 use crate::{Bench, field, hedgerow};
 
-/// A store with two kinds, user with texts for keys and page with numbers, and a label from one to the other.
+/// Makes a store with the kind user with text keys, the kind page with number keys, and a label from user to
+/// page.
 fn wiki(bench: &Bench, options: &str) {
     let store = bench.store();
     let (users, pages) = (bench.file("users.csv", "id\nann\n"), bench.file("pages.csv", "id,n:i64\n1,1\n"));
@@ -85,7 +86,7 @@ fn kinds_that_do_not_fit_the_store_are_refused() {
         (
             "@ --label edited --from page --to user",
             1,
-            "label edited is from and to kinds [\"user\", \"page\"], not ",
+            "label edited is defined from and to kinds [\"user\", \"page\"], not ",
         ),
         ("@ --label= --from page --to page", 2, "--from: the default label"),
         ("@ --from page --to page", 2, "--label"),
@@ -99,13 +100,21 @@ fn kinds_that_do_not_fit_the_store_are_refused() {
         (
             "@ --label edited --from-column 1 --to-column 2 --src-col 1 --dst-col 2 --on-error skip",
             1,
-            "label edited is from and to kinds",
+            "label edited is defined from and to kinds",
         ),
-        ("@ --kind page", 2, "--kind: no file of vertices"),
+        ("@ --kind page", 2, "--kind: nothing uses this kind"),
         ("--vertices @ --kind-keys str", 2, "--kind"),
         ("--vertices @ --kind page --kind-keys dense", 2, "dense"),
-        ("--vertices @ --kind page --kind-keys str", 1, "kind page is with u64 keys, not with str keys"),
-        ("--vertices @ --kind= --kind-keys str", 1, "the default kind is with u64 keys, not with str keys"),
+        (
+            "--vertices @ --kind page --kind-keys str",
+            1,
+            "kind page is defined with u64 keys, not with str keys",
+        ),
+        (
+            "--vertices @ --kind= --kind-keys str",
+            1,
+            "the default kind is defined with u64 keys, not with str keys",
+        ),
     ] {
         let edges = bench.file("e.csv", "1,2\n");
         let path = if options.starts_with('@') { &edges } else { &file };
@@ -128,7 +137,7 @@ fn kinds_that_do_not_fit_the_store_are_refused() {
     for name in ["vertices", "edges", "timestamp", "kinds"] {
         assert_eq!(field(&before, name), field(&after, name));
     }
-    // A new store for which a load fails is not left behind.
+    // A failed load leaves no new store.
     let other = bench.path("other");
     let error = hedgerow("load @ --vertices @ --kind k --keys dense", &[&other, &file]).fails(1);
     assert!(error.contains("dense"), "{error}");
@@ -195,8 +204,8 @@ fn a_directory_that_disagrees_about_kinds_is_refused() {
     }
     std::fs::write(&path, &sound).expect("written");
     let error = hedgerow("load @ @ --kind user", &[&other, &directory]).fails(2);
-    assert!(error.contains("--kind: a directory is loaded as its schema.json says"), "{error}");
-    // A store whose label says kinds takes no edges of that label whose file says that there are none.
+    assert!(error.contains("--kind does not apply to a directory: its schema.json"), "{error}");
+    // A label with kinds refuses edges from a directory that defines the label without kinds.
     hedgerow("load @ @", &[&other, &directory]).ok();
     let mut schema: serde_json::Value = serde_json::from_str(&sound).expect("JSON");
     schema["labels"][1]["ends"] = serde_json::Value::Null;
@@ -206,7 +215,7 @@ fn a_directory_that_disagrees_about_kinds_is_refused() {
     let error = hedgerow("load @ @", &[&other, &directory]).fails(1);
     assert!(
         error.contains(
-            "label edited is from and to kinds [\"user\", \"page\"], not without kinds of its ends"
+            "label edited is defined from and to kinds [\"user\", \"page\"], not without kinds of its ends"
         ),
         "{error}"
     );
@@ -219,9 +228,9 @@ fn a_directory_that_disagrees_about_kinds_is_refused() {
         ),
         "{error}"
     );
-    // Its kinds must have the keys that the directory says.
+    // The kinds of the store must have the key types that the directory states.
     let numbers = bench.path("numbers");
     hedgerow("load @ --vertices @ --kind user", &[&numbers, &bench.file("n.csv", "id\n1\n")]).ok();
     let error = hedgerow("load @ @", &[&numbers, &directory]).fails(1);
-    assert!(error.contains("kind user is with u64 keys, not with str keys"), "{error}");
+    assert!(error.contains("kind user is defined with u64 keys, not with str keys"), "{error}");
 }

@@ -1,7 +1,7 @@
 use super::{clear, clear_plain, copy_marked, copy_marked_plain, marks_before, marks_before_plain};
 use crate::VertexId;
 
-/// A small generator of its own: core depends on nothing.
+/// A small random generator. It is defined here because the core crate has no dependencies.
 struct Draws(u64);
 
 impl Draws {
@@ -10,7 +10,7 @@ impl Draws {
         self.0 ^ self.0 >> 29
     }
 
-    /// Words of which none, some or all bits are set.
+    /// Returns words with no bits, some bits or all bits set.
     fn marks(&mut self, count: usize) -> Vec<u64> {
         let mut mark = || match self.next() >> 61 {
             0 => 0,
@@ -31,7 +31,7 @@ fn all_ways_to_clear_agree_with_one_by_one() {
     let mut draws = Draws(1);
     for round in 0..400usize {
         let words: Vec<u64> = (0..round).map(|_| draws.next() >> 40).collect();
-        // Fewer and more marks than words.
+        // Some rounds have fewer marks than words, some have more.
         let marks = draws.marks((round / 64 + 2).saturating_sub(round % 3));
         let passes = |word: u64| word < 1 << 23;
         let expected: Vec<u64> = (0..marks.len())

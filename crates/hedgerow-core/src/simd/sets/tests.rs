@@ -1,6 +1,6 @@
 use super::{and_count, and_count_plain, gallop, intersect_count, merge, merge_plain};
 
-/// A small generator of its own: core depends on nothing.
+/// A small random generator. It is defined here because the core crate has no dependencies.
 struct Draws(u64);
 
 impl Draws {
@@ -27,7 +27,7 @@ fn all_ways_to_intersect_agree_with_the_naive_one() {
     let mut met = [0usize; 2];
     for round in 0..4000 {
         let (len_a, len_b) = (draws.below(70), draws.below(if round % 3 == 0 { 3000 } else { 70 }));
-        // Dense ranges meet often, sparse ones seldom.
+        // Lists of a small range have many common elements, lists of a large range have few.
         let bound = [50, 200, 5000][round % 3];
         let (a, b) = (draws.list(len_a, bound), draws.list(len_b, bound));
         let expected = naive(&a, &b);

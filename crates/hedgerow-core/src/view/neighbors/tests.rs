@@ -5,7 +5,8 @@ fn ids(list: &[u32]) -> Vec<VertexId> {
     list.iter().copied().map(VertexId).collect()
 }
 
-/// All ways to take apart the multiset `whole` with `extra` as removed: the trivial model is a sorted list.
+/// Returns triples of main entries, added entries and removed entries. For each pair of lists, each sublist
+/// of the main entries is removed once.
 fn cases() -> Vec<(Vec<u32>, Vec<u32>, Vec<u32>)> {
     let lists: [&[u32]; 6] = [&[], &[1], &[1, 1], &[1, 2, 5], &[2, 2, 2, 7], &[1, 1, 3, 3, 3, 9]];
     let mut cases = Vec::new();
@@ -86,7 +87,7 @@ fn weights_follow_their_edges() {
     };
     assert_eq!(one_by_one(weighted), seen);
 
-    // A weight that was replaced before its edge went.
+    // The weight of a removed edge was updated before the removal.
     let gone = WeightedNeighbors { updated: &[(100, 1.5), (102, 5.0), (103, 7.5)], ..weighted };
     seen.clear();
     gone.for_each(|v, w| seen.push((v.0, w)));

@@ -65,8 +65,8 @@ impl Distinct {
 mod tests {
     use super::*;
 
-    /// Keys get places in the order of their first coming, and find them again, also where there are more
-    /// than were expected.
+    /// A key gets the next place when it first occurs, and the same place again later. This also holds for
+    /// more keys than expected.
     #[test]
     fn keys_find_their_places_again() {
         for expected in [0, 1, 100, 10_000] {

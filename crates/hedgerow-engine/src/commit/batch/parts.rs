@@ -358,12 +358,12 @@ mod tests {
 
     use super::*;
 
-    /// Parts hold all entries, in order, wherever they stand: also where the sampled operations mislead.
+    /// The parts have all entries in order, for any spread of the ids, also if the sample misleads.
     #[test]
     fn parts_are_the_sorted_items_however_they_are_spread() {
         let ops = 3 * CHUNK + 100;
         let even = |at: usize| (at * 7919 % (1 << 20)) as u32;
-        // Operations 5 and 6 are not sampled.
+        // The sample does not include operations 5 and 6.
         let far = |at: usize| match at {
             5 => 0,
             6 => u32::MAX - 1,

@@ -1,5 +1,5 @@
-//! Which transactions go this way, and what copies are packed into. What they leave is compared with a model
-//! by the tests of the store.
+//! Tests of the transactions that commit in this way, and of packed copies. The tests of the store compare
+//! the resulting graphs with a model.
 
 use hedgerow_core::{KeyKind, VertexId};
 
@@ -12,8 +12,8 @@ use crate::commit::validate::ReadSet;
 use crate::graph::Graph;
 use crate::options::Options;
 
-/// What a copy is packed from can be read from it, and copies of one edge stand side by side whatever their
-/// places are.
+/// The fields of a packed copy can be read again. The copies of one edge are adjacent in the sorted order,
+/// whatever their places are.
 #[test]
 fn a_copy_is_packed_and_unpacked() {
     let ids = [0, 1, 63, 64, 1 << 20, VertexId::MAX.0].map(VertexId);
@@ -40,14 +40,15 @@ fn a_copy_is_packed_and_unpacked() {
 
 const FAR: u64 = 5 * 64 + 7;
 
-/// Vertices 0 to 9, and one in another subgraph.
+/// Returns a graph with the vertices 0 to 9, and one in another subgraph.
 fn graph(directed: bool) -> Graph {
     let graph = Options::new().directed(directed).keys(KeyKind::Dense).in_memory().unwrap();
     graph.transact(1, |tx| (0..10).chain([FAR]).try_for_each(|v| tx.insert_vertex(v).map(drop))).unwrap();
     graph
 }
 
-/// By how much the number of edges changes, where the transaction goes this way.
+/// Commits in this way and returns the change of the number of edges. Returns `None` if the transaction
+/// cannot commit in this way.
 fn commit(graph: &Graph, ops: &[(OpKind, u64, u64)]) -> Option<i64> {
     let mut keys = TxnKeys::new();
     let mut op = |&(kind, src, dst): &(OpKind, u64, u64)| {
@@ -93,8 +94,8 @@ fn what_is_plain_goes_this_way_and_nothing_else() {
     }
 }
 
-/// The deltas of several chains fill up: some make room by what was published, others take fewer operations
-/// than come at once.
+/// The deltas of several chains fill up. Some make room by merging published entries. Other deltas have less
+/// capacity than the operations that arrive at once.
 #[test]
 fn full_deltas_are_merged() {
     for (directed, most) in [(false, 1), (false, 6), (true, 1), (true, 6)] {

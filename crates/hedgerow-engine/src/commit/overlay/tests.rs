@@ -1,4 +1,4 @@
-//! What a transaction sees of its own writes, beside what the snapshot has.
+//! Tests of the state that a transaction sees: its own writes over the snapshot.
 
 use hedgerow_core::GraphConfig;
 
@@ -19,7 +19,8 @@ fn edge(kind: OpKind, src: TxnKey, dst: TxnKey, weight: f64) -> TxnOp {
     TxnOp::plain(kind, src, dst, weight)
 }
 
-/// The weight of the edge from A to B, if the snapshot has it with this weight.
+/// Returns the weight of the edge from A to B that a transaction sees, if the snapshot has the weight
+/// `found`.
 fn seen(overlay: &Overlay, found: Option<f64>) -> Option<f64> {
     let found = found.map(|weight| (weight, None));
     let seen = match overlay.item(LabelId::DEFAULT, A, B, 0) {
@@ -32,7 +33,7 @@ fn seen(overlay: &Overlay, found: Option<f64>) -> Option<f64> {
 #[test]
 fn writes_are_seen_over_the_snapshot() {
     use OpKind::{Insert, Merge, Put, Remove, Update};
-    // The operations; what is seen if the snapshot has no edge; what, if it has one of weight 9.
+    // The operations, the result without an edge in the snapshot, and the result with an edge of weight 9.
     let cases: [(&[OpKind], Option<f64>, Option<f64>); 9] = [
         (&[], None, Some(9.0)),
         (&[Put], Some(1.0), Some(1.0)),
@@ -50,7 +51,7 @@ fn writes_are_seen_over_the_snapshot() {
         let overlay = overlay(true, &ops);
         assert_eq!((seen(&overlay, None), seen(&overlay, Some(9.0))), (absent, present), "{kinds:?}");
     }
-    // An update makes no edge, a merge does; neither changes the weight of one that there is.
+    // An update inserts no edge, but a merge does. Neither changes the weight of an existing edge.
     let update = overlay(true, &[edge(Update, A, B, 1.0)]);
     assert_eq!((seen(&update, None), seen(&update, Some(9.0))), (None, Some(9.0)));
     let merge = overlay(true, &[edge(Merge, A, B, 1.0)]);
@@ -70,7 +71,7 @@ fn a_removed_vertex_hides_the_edges_that_it_had() {
         gone.item(LabelId::DEFAULT, C, A, 0).is_some_and(|state| state.over(Some((1.0, None))).is_none())
     );
     assert!(matches!(gone.between(LabelId::DEFAULT, A, C), Between::Nothing));
-    // What is put after it is there; what the snapshot had stays hidden.
+    // An edge that is put after the removal exists. The edges of the snapshot remain hidden.
     let again = overlay_of(&[removed[0], removed[1], edge(OpKind::Put, A, C, 5.0)]);
     assert_eq!(again.vertex(A), Some(true));
     assert!(matches!(again.between(LabelId::DEFAULT, A, C), Between::Exists));
@@ -83,7 +84,7 @@ fn lists_name_what_was_written_in_either_direction() {
         edge(OpKind::Put, B, A, 1.0),
         edge(OpKind::Insert, A, C, 2.0),
         edge(OpKind::Remove, A, A, 0.0),
-        // Whether there is such an edge the snapshot alone says.
+        // Only the snapshot shows whether this edge exists.
         edge(OpKind::Update, A, B, 3.0),
     ];
     let listed = |overlay: &Overlay, outgoing| {
@@ -102,7 +103,8 @@ fn lists_name_what_was_written_in_either_direction() {
     let directed = overlay(true, &ops);
     assert_eq!(listed(&directed, true), [(1, 'g'), (3, 'o')]);
     assert_eq!(listed(&directed, false), [(1, 'g'), (2, 'i')]);
-    // Undirected, the first and the last are about one edge, and a self-loop is listed once.
+    // In an undirected graph, the first and the last operation refer to one edge, and a self-loop is listed
+    // once.
     let undirected = overlay(false, &ops);
     assert_eq!(listed(&undirected, true), [(1, 'g'), (2, 'i'), (3, 'o')]);
     assert_eq!(listed(&undirected, false), listed(&undirected, true));

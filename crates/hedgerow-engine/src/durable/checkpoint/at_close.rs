@@ -96,7 +96,7 @@ mod tests {
 
     const MB: u64 = 1_000_000;
 
-    /// The sizes and times are measured ones; each comment gives the time of the replay, then that of the
+    /// The sizes and times are measured. Each comment gives the time of the replay, then the time of the
     /// checkpoint.
     #[test]
     fn a_checkpoint_is_written_where_the_replay_takes_longer() {
@@ -107,9 +107,9 @@ mod tests {
         assert!(of_new(9_310_000, 9_700_000) && of_new(32_200_000, 36_200_000));
         // A store of 100,000 plain edges: 124 ms, 70 ms.
         assert!(of_new(1_840_000, 2_400_000));
-        // New edges spread over a graph of 4,000,000 edges, which the checkpoint rewrites whole (2.6 s). The
-        // replay of 20,000 takes 0.8 s, of 50,000 1.2 s, and of 200,000, which touch nearly every subgraph,
-        // 4.5 s.
+        // New edges are spread over a graph of 4,000,000 edges, which the checkpoint writes again as a whole
+        // (2.6 s). The replay takes 0.8 s for 20,000 new edges and 1.2 s for 50,000. For 200,000, which touch
+        // nearly every subgraph, it takes 4.5 s.
         let over = |log, changed, taken_in| Work { log, changed, loaded: changed, taken_in }.pays();
         assert!(!over(220_000, 25 * MB, 67 * MB) && !over(560_000, 50 * MB, 42 * MB));
         assert!(over(2_220_000, 88 * MB, 4 * MB));

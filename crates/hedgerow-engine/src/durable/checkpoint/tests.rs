@@ -1,4 +1,4 @@
-//! Segments that are written while checkpoints end beside them.
+//! Tests of segments that a call writes while checkpoints end concurrently.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::config::Durability;
 use crate::graph::Graph;
 use crate::options::Options;
 
-/// A segment takes images of a page from files; meanwhile a checkpoint writes another subgraph of that page,
-/// which is taken out of memory. The segment has it as it was written last, and not as the images that were
-/// read before say.
+/// A segment copies images of a page from files. Meanwhile a checkpoint writes another subgraph of that page,
+/// and an eviction removes this subgraph from memory. The segment must have the last written state of the
+/// subgraph, not the state of the images that were read before.
 #[test]
 fn a_run_beside_a_checkpoint_has_what_was_taken_out_of_memory_since() {
     let options =

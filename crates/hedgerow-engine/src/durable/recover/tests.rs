@@ -1,5 +1,5 @@
-//! A replay in batches of any size comes to the same as one operation at a time: the same graph, or the same
-//! complaint about the same place.
+//! Tests that replay in batches of any size has the same result as one operation at a time: the same graph,
+//! or the same error at the same position.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,13 +29,13 @@ const LABELS: [(u16, bool, &str); 3] = [(1, false, "plain"), (2, true, "ranked")
 
 type EdgeKey = (u16, u32, u32, u64);
 
-/// Makes commits of which nearly all operations fit.
+/// A generator of commits. Nearly all of their operations are valid.
 struct Maker {
     rng: SplitMix64,
     config: GraphConfig,
     vertices: BTreeSet<u32>,
     edges: BTreeSet<EdgeKey>,
-    /// One of so many operations does not fit; 0 for none.
+    /// One of this number of operations is invalid; with 0, none is.
     misfits: u64,
 }
 
@@ -114,7 +114,7 @@ impl Maker {
         }
     }
 
-    /// An operation that probably does not fit.
+    /// Adds an operation that is probably invalid.
     fn misfit(&mut self, record: &mut RecordBuilder, id: u32) {
         let edge = (0, id.min(149), 149, 0);
         match self.rng.below(5) {
@@ -161,7 +161,7 @@ fn empty(config: GraphConfig) -> Loaded {
     .unwrap()
 }
 
-/// What a replay in batches of `sides` comes to, as text.
+/// Returns the result of a replay in batches of `sides`, as text.
 fn replayed(fs: &Arc<dyn Vfs>, config: GraphConfig, sides: usize) -> Result<String, String> {
     let mut state = empty(config);
     let witness = Witness { store: STORE, live: &[FileId(1)], durable: Lsn::ZERO };

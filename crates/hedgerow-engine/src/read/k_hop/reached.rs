@@ -155,7 +155,7 @@ mod tests {
         let mut expected = all((0..320).chain((320..640).filter(|n| n % 2 == 0)));
         expected.sort_unstable();
         assert_eq!(ids, expected);
-        // Beyond the bound that was told.
+        // An id beyond the bound that `new` got.
         reached.take(&all([5_000, 5_000]));
         assert_eq!(reached.len(), expected.len() + 1);
     }

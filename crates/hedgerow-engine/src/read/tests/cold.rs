@@ -1,4 +1,5 @@
-//! Images in place of chains that are not in memory (rule E6): which are taken, and for how long they hold.
+//! Tests of images in place of chains that are not in memory (rule E6): the choice of images and their
+//! lifetime.
 
 use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_testkit::SimFs;
@@ -13,7 +14,7 @@ const PAGE: PageId = PageId { label: LabelId::DEFAULT, page: 0 };
 const V: VertexId = VertexId(1);
 const FAR: u64 = 200;
 
-/// One edge, in a file and not in memory.
+/// Returns a graph with one edge, which is in a file and not in memory.
 fn graph() -> Graph {
     let options =
         Options::new().keys(KeyKind::Dense).durability(Durability::Manual).background_settling(false);
@@ -24,8 +25,8 @@ fn graph() -> Graph {
     graph
 }
 
-/// Looks at the first subgraph, and calls `meanwhile` when it is found out of memory for the first time. What
-/// is not in memory, the degree of what is, and the number of looks.
+/// Reads the first subgraph, and calls `meanwhile` when it first finds it out of memory. Returns the part
+/// that is not in memory, the degree in the part that is, and the number of reads.
 fn look(graph: &Graph, ts: Timestamp, meanwhile: impl FnOnce()) -> (Option<Cold>, Option<usize>, usize) {
     let (mut meanwhile, mut degree, mut looks) = (Some(meanwhile), None, 0);
     let cold = graph.engine.read_in_memory(PAGE, 1, ts, |_, subgraph| {
@@ -62,8 +63,8 @@ fn grow(graph: &Graph) {
     graph.checkpoint().unwrap();
 }
 
-/// After the mark was seen and before the segments are taken, the chain comes back, changes, and goes into a
-/// newer segment.
+/// After the reader sees the mark, and before it takes the segments, the chain is loaded and changed, and a
+/// checkpoint writes it into a newer segment.
 #[test]
 fn an_image_that_is_newer_than_the_reader_is_not_taken() {
     let graph = graph();
@@ -73,7 +74,7 @@ fn an_image_that_is_newer_than_the_reader_is_not_taken() {
     assert_eq!((degree, looks), (Some(1), 2), "as the snapshot sees it");
 }
 
-/// It comes back unchanged, and goes again: the image says what it said.
+/// The chain is loaded and evicted again without a change. The image still has its state.
 #[test]
 fn a_chain_that_came_and_went_unchanged_has_its_image() {
     let graph = graph();
@@ -85,8 +86,8 @@ fn a_chain_that_came_and_went_unchanged_has_its_image() {
     assert_eq!((degree_of_image(&graph, &cold.unwrap()), looks), (1, 1));
 }
 
-/// Segments that were taken hold what the reader sees, although later ones take their places and their files
-/// are removed.
+/// The segments that a reader took have its state, even if newer segments replace them and their files are
+/// removed.
 #[test]
 fn segments_that_were_taken_stay_those_of_the_reader() {
     let graph = graph();

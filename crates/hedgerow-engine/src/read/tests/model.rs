@@ -1,5 +1,5 @@
-//! Reads by label, over all labels and of rows, against a map of edges: of snapshots as they open and long
-//! after, and of transactions that see their own writes.
+//! Tests of reads by label, over all labels and of rows, against a map of edges. The readers are new
+//! snapshots, old snapshots, and transactions that see their own writes.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ use crate::read::all_labels::EdgePattern;
 use crate::read::snapshot::Snapshot;
 use crate::state::edge_key::EdgeKey;
 
-/// By their numbers; the last one has ranks.
+/// The names of the labels by their numbers. Edges of the last one have ranks.
 const LABELS: [&str; 3] = ["", "knows", "calls"];
 const RANKS: u64 = 3;
-/// In three subgraphs, at their borders.
+/// The keys of vertices at the borders of three subgraphs.
 const KEYS: [u64; 6] = [0, 1, 63, 64, 127, 130];
 
-/// Label, ends as stored, rank.
+/// The label, the ends in stored order, and the rank of an edge.
 type Edge = (usize, u64, u64, u64);
 
 #[derive(Clone)]
 struct Model {
     directed: bool,
-    /// With the value of the property `w`.
+    /// The edges, each with the value of its property `w`.
     edges: BTreeMap<Edge, i64>,
 }
 
@@ -35,7 +35,7 @@ impl Model {
         if self.directed || src <= dst { (label, src, dst, rank) } else { (label, dst, src, rank) }
     }
 
-    /// The edges of a label at a vertex: other ends and ranks, sorted.
+    /// Returns the edges of a label at a vertex: other ends and ranks, sorted.
     fn at(&self, label: usize, key: u64, direction: Direction) -> Vec<(VertexKey, u64)> {
         let end = |&(of, src, dst, rank): &Edge| {
             let other = match direction {
@@ -59,14 +59,14 @@ fn name((label, src, dst, rank): Edge) -> EdgeKey<'static> {
     EdgeKey::new(LABELS[label], src, dst).rank(rank)
 }
 
-/// Any edge, also one between two vertices in the order in which it is not stored.
+/// Returns a random edge. Its ends may be in another order than the stored one.
 fn any_edge(rng: &mut SplitMix64) -> Edge {
     let label = rng.below(LABELS.len() as u64) as usize;
     let [src, dst] = [(); 2].map(|()| KEYS[rng.below(KEYS.len() as u64) as usize]);
     (label, src, dst, if label == 2 { rng.below(RANKS) } else { 0 })
 }
 
-/// Compares the reads that a snapshot and a transaction share with the model.
+/// Compares with the model the reads that snapshots and transactions share.
 macro_rules! point_reads_agree {
     ($reader:expr, $model:expr) => {{
         let (reader, model): (_, &Model) = ($reader, $model);
@@ -110,7 +110,7 @@ macro_rules! point_reads_agree {
     }};
 }
 
-/// All reads of a snapshot, those of rows and of whole labels among them.
+/// Compares all reads of a snapshot with the model, including reads of rows and of whole labels.
 fn agrees(snapshot: &Snapshot, model: &Model) {
     point_reads_agree!(snapshot, model);
     let mut used = Vec::new();
@@ -136,7 +136,7 @@ fn agrees(snapshot: &Snapshot, model: &Model) {
     assert_eq!(snapshot.labels_with_edges().unwrap(), used);
 }
 
-/// Some puts and removals, in the transaction and in the model alike.
+/// Puts and removes some edges in the transaction and in the model.
 fn change(tx: &mut WriteTxn, model: &mut Model, rng: &mut SplitMix64) {
     for _ in 0..1 + rng.below(8) {
         let edge = any_edge(rng);
@@ -177,7 +177,7 @@ fn reads_agree_with_a_map_of_edges() {
             let mut tx = graph.write().unwrap();
             change(&mut tx, &mut model, &mut rng);
             point_reads_agree!(&mut tx, &model);
-            // Reads of own writes over own writes that were read before.
+            // Later writes of the transaction over its own writes, which it has already read.
             change(&mut tx, &mut model, &mut rng);
             point_reads_agree!(&mut tx, &model);
             tx.commit().unwrap();

@@ -1,4 +1,4 @@
-//! Bindings over time, and which ids are given out.
+//! Tests of bindings over time, and of the ids that are assigned.
 
 use super::*;
 
@@ -57,11 +57,11 @@ fn the_id_of_a_removed_vertex_is_reused_once_no_reader_can_see_it() {
     let (first, second) = (bind(&ids, 1, 1), bind(&ids, 2, 2));
     assert_eq!((first, second), (VertexId(0), VertexId(1)));
     ids.unbind(number(1), first, Timestamp(5));
-    // A reader at 4 sees the vertex still.
+    // A reader at 4 still sees the vertex.
     assert_eq!(ids.allocate(KindId::DEFAULT, || Some(Timestamp(4))), Some(VertexId(2)));
     assert_eq!(ids.lookup(number(1), Timestamp(4)), Some(first));
     assert_eq!(ids.allocate(KindId::DEFAULT, || Some(Timestamp(5))), Some(first));
-    // The binding went with the id.
+    // The binding ends when its id is assigned again.
     assert_eq!((ids.lookup(number(1), Timestamp(4)), ids.bound_keys()), (None, Some(1)));
 }
 

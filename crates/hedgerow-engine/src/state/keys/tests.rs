@@ -1,4 +1,4 @@
-//! Keys that are read beside a memory that is full.
+//! Tests of reading keys while memory is full.
 
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{KeyColumn, KeyKind, VertexId};
@@ -7,9 +7,10 @@ use hedgerow_testkit::SimFs;
 use crate::config::Durability;
 use crate::options::{LEAST_MEMORY_LIMIT, Options};
 
-/// A page and a part of the next one.
+/// The number of vertices: a page and a part of the next one.
 const VERTICES: u64 = 5_000;
-/// Some of them, on both pages: too few for all keys to be read.
+/// The distance of the vertices that the test reads. They are on both pages, and too few to cause a read of
+/// all keys.
 const STEP: usize = 997;
 
 fn options() -> Options {
@@ -31,7 +32,7 @@ fn files() -> SimFs {
     disk
 }
 
-/// Whatever memory is full of: where keys have most of it, reads do not try to keep more of them.
+/// The test fills memory with different data. If keys have most of it, reads do not try to keep more keys.
 #[test]
 fn keys_are_read_where_memory_has_no_room_to_keep_them() {
     let disk = files();
@@ -50,7 +51,7 @@ fn keys_are_read_where_memory_has_no_room_to_keep_them() {
         for (&id, &key) in ids.iter().zip(&keys) {
             assert_eq!(core.key_of(id).unwrap(), key.into());
         }
-        // More than are read at a time, all of one page.
+        // More keys of one page than one call reads at a time.
         let page: Vec<VertexId> = (0..4_000).map(VertexId).collect();
         assert_eq!(core.find_keys_of(&page).unwrap().len(), page.len());
         assert_eq!(used(), before, "none of them is kept");

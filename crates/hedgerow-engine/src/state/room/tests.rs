@@ -17,7 +17,7 @@ fn store() -> Graph {
     Options::new().memory_limit(LIMIT).in_memory().unwrap()
 }
 
-/// Takes all memory that may be taken for `what`.
+/// Takes all memory that can be taken for `what`.
 fn take_all(core: &Core, what: For) -> Taken {
     let mut taken = Taken::new(&core.budget, what);
     for step in [SOME, SOME / 64, SOME / 1024, 1] {
@@ -79,7 +79,7 @@ fn a_waiting_call_gets_returned_memory_and_fails_if_no_call_has_any() {
         assert_eq!(waits.join().unwrap().unwrap(), 2 * SOME, "a list and its copy");
     });
     assert!(!core.budget.is_waited_for());
-    // Memory that no call has taken is not given back.
+    // A call does not wait for memory that no other call has taken.
     let full = Charge::new(core.account(), Purpose::Arena, core.account().room() as usize);
     assert!(is_full(read(core, SOME)) && is_full(read(core, 1)));
     assert!(is_full(core.check_room(1)));
@@ -101,7 +101,7 @@ fn a_call_that_lends_memory_does_not_wait() {
     read(core, SOME).unwrap();
 }
 
-/// A window, say.
+/// Memory that is kept for later reads, such as a window.
 struct Kept(AtomicBool);
 
 impl KeptForReads for Kept {
@@ -125,7 +125,8 @@ fn memory_that_is_kept_for_later_reads_is_given_up() {
     assert!(kept.0.load(SeqCst), "and all was given up for it");
 }
 
-/// Each of two commits merges more than half of the limit, and looks at the same moment, with its latches.
+/// Each of two commits merges more than half of the limit. Both check for room at the same moment, with their
+/// latches.
 #[test]
 fn of_two_commits_that_merge_at_the_same_moment_one_has_the_room() {
     let graph = store();

@@ -115,7 +115,7 @@ impl<'a> LabelCheck<'a> {
             report.problem(format!("vertex {} does not exist and has {edges} edges", v.0));
         }
         if self.is_default() && has_two_sides && config.directed && self.reversed != self.edges {
-            report.problem(format!("{} edges out, {} in", self.edges, self.reversed));
+            report.problem(format!("{} outgoing edges, but {} incoming edges", self.edges, self.reversed));
         }
         report.edges += self.edges;
         sides.map_or(Ok(()), |sides| self.name_differences(&sides, report))
@@ -229,7 +229,10 @@ impl<'a> LabelCheck<'a> {
             // Entries of an incoming list of the default label are counted, and not compared.
             if self.is_default() && direction == Direction::Out && !same {
                 let (u, weight) = (listed.dst, listed.weight);
-                report.problem(format!("edge from {} to {}: weight {weight} out, {back:?} in", at.0, u.0));
+                report.problem(format!(
+                    "edge from {} to {}: weight {weight} outgoing, {back:?} incoming",
+                    at.0, u.0
+                ));
             }
             if !self.is_of_schema() || *has_fault {
                 continue;

@@ -1,4 +1,4 @@
-//! Keys name the ids that they name in a map in memory, also keys with equal hashes.
+//! Tests that keys name the same ids as in a map in memory, also if keys have equal hashes.
 
 use std::collections::HashMap;
 use std::hash::Hasher;
@@ -9,7 +9,7 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 
 use super::*;
 
-/// Gives 16 hashes, at the end of a table, so that its entries go on at the beginning.
+/// A hasher with 16 hashes at the end of a table, so that the entries continue at the beginning of the table.
 #[derive(Default)]
 struct FewHashes;
 
@@ -37,7 +37,7 @@ fn keys(number: u64) -> VertexKey {
     if number.is_multiple_of(2) { VertexKey::U64(number) } else { VertexKey::from(format!("key {number}")) }
 }
 
-/// Vertices get keys and lose them, as operations of a log say.
+/// Gives keys to vertices and removes vertices, as the operations of a log do. Compares the ids with a map.
 fn compare<S: BuildHasher + Default>(seed: u64, memory: usize, of: u64) {
     let disk = SimFs::new();
     let directory = TemporaryDirectory::new(disk.handle(), "test");

@@ -1,4 +1,5 @@
-//! Bytes are read as they were written, however few pages are in memory, and damaged pages are found.
+//! Tests that bytes are read as they were written, with any number of pages in memory, and that damage is
+//! found.
 
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SplitMix64, errno};
@@ -6,7 +7,7 @@ use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SplitMix64, errno};
 use super::*;
 use crate::error::{Error, StorageError};
 
-/// Stretches of up to three pages, at the beginning, across pages, and far away.
+/// Returns a stretch of up to three pages: at the beginning, across pages, or far away.
 fn stretch(rng: &mut SplitMix64) -> (u64, usize) {
     let area = [0, 1 << 17, 1 << 36][rng.below(3) as usize];
     let len = if rng.eighths(1) { rng.below(3 * PAGE_BYTES as u64) } else { rng.below(40) };
@@ -44,7 +45,7 @@ fn bytes_are_read_as_they_were_written() {
     }
 }
 
-/// Eight pages, of which one is in memory, the last one.
+/// Writes eight pages, of which only the last one is in memory.
 fn eight_pages(disk: &SimFs) -> Result<PagedBytes> {
     let mut paged = PagedBytes::new(&TemporaryDirectory::new(disk.handle(), "test"), 0);
     for page in 0..8_u64 {
@@ -74,7 +75,7 @@ fn a_damaged_page_is_found() {
         disk.corrupt(&name, rng.below(bytes.len() as u64), 1 << rng.below(8));
         is_found(&disk, &mut paged, &format!("round {round}"));
     }
-    // A page with its checksum in the place of another one.
+    // A page with its checksum at the position of another page.
     let disk = SimFs::new();
     let mut paged = eight_pages(&disk).unwrap();
     let (name, mut bytes) = disk.files().pop_first().unwrap();
@@ -96,7 +97,7 @@ fn what_the_disk_refuses_is_an_error() {
     assert!(matches!(full, Err(Error::Storage(StorageError::DiskFull { .. }))), "{full:?}");
     assert!(disk.files().is_empty(), "a file is left");
 
-    // A failed call changes nothing that was written: the next one reads it.
+    // A failed call changes no written data: the next call reads it.
     let disk = SimFs::new();
     let mut paged = eight_pages(&disk).unwrap();
     for class in [FaultClass::Read, FaultClass::Change] {

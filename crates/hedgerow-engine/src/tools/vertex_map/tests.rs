@@ -1,4 +1,4 @@
-//! Vertices are found as they were written, also with ids far apart, and with the least memory.
+//! Tests that vertices are found as they were written, also with ids far apart, and with the least memory.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What two timestamps see differently, against two states of a map.
+//! Tests of the differences between two timestamps, against two states of a map.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::{Arena, Memory};
 
 const ID: SubgraphId = SubgraphId(3);
 
-/// Snapshots at one timestamp alone.
+/// A horizon with a snapshot at one timestamp.
 struct Held(Timestamp);
 
 impl Horizon for Held {
@@ -31,7 +31,7 @@ struct State {
     edges: BTreeMap<(u8, u32), f64>,
 }
 
-/// A generator that is the same in each run (a linear congruential one).
+/// A linear congruential generator, which returns the same numbers in each run.
 struct Seeded(u64);
 
 impl Seeded {
@@ -41,14 +41,14 @@ impl Seeded {
     }
 }
 
-/// A subgraph that was written at random, and its states by timestamp.
+/// Returns a subgraph with random commits, and its state after each timestamp.
 fn grown(seed: u64, horizon: &impl Horizon, weighted: bool) -> (Subgraph, Vec<State>) {
     let subgraph = Subgraph::new(Memory::new(Arena::new()));
     let (mut states, mut random) = (vec![State::default()], Seeded(seed));
     for ts in (1..=90).map(Timestamp) {
         let mut state = states.last().cloned().unwrap_or_default();
         let mut ops = Vec::new();
-        // Now and then more than a delta has room for, so that operations are merged straight in.
+        // Some commits have more operations than a delta has room for, so the merge takes them directly.
         for _ in 0..if random.below(9) == 0 { 60 } else { 1 + random.below(3) } {
             let (local, dst) = (random.below(6) as u8, random.below(40) as u32);
             if ops.iter().any(|op: &LocalOp| (op.local.0, op.dst.0) == (local, dst)) {
@@ -81,8 +81,8 @@ fn grown(seed: u64, horizon: &impl Horizon, weighted: bool) -> (Subgraph, Vec<St
     (subgraph, states)
 }
 
-/// Of the edges of both states only what differs in their weights; the others may be told too if they were
-/// written.
+/// Checks that the found changes lead from one state to the other. An edge of both states must be among them
+/// if its weight differs, and may be among them if it was written.
 fn must_agree(before: &State, after: &State, found: &Changes) {
     let mut edges = before.edges.clone();
     assert!(found.edges.is_sorted_by_key(|change| (change.src, change.dst)));
@@ -122,7 +122,7 @@ fn changes_between_any_two_timestamps_lead_from_one_state_to_the_other() {
     }
 }
 
-/// Versions between the two are gone: what they changed is compared list by list.
+/// The versions between the two timestamps are freed, so the lists are compared one by one.
 #[test]
 fn changes_reach_over_versions_that_were_unlinked() {
     for from in 0..90 {

@@ -1,4 +1,4 @@
-//! Lists that are copied and lists that are kept, at all timestamps, against a map.
+//! Tests of copied and of retained lists, at all timestamps, against a map.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const LONG: LocalVertex = LocalVertex(9);
 
 type Lists = BTreeMap<(u8, u32), f64>;
 
-/// A subgraph with a short and a long list, and its lists after each commit.
+/// Returns a subgraph with a short and a long list, and its lists after each commit.
 fn grown(weighted: bool, sizes: PatchSizes) -> (Subgraph, Vec<Lists>) {
     let subgraph = Subgraph::new(Memory::new(Arena::new().with_patch_sizes(sizes)));
     let mut states = vec![Lists::new()];

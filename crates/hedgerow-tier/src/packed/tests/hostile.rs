@@ -1,10 +1,12 @@
-//! Bytes that no encoder wrote: a fault or a list that keeps every promise, the same as the model's.
+//! Tests with bytes that no encoder wrote. Decoding must return a fault or a valid list, and agree with the
+//! model.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Decodes as the model does, and checks what the list promises. Returns whether there was one.
+/// Decodes with the decoder and with the model, and checks the promises of a decoded list. Returns whether
+/// the bytes are a list.
 fn agrees(bytes: &[u8], len: usize, source: VertexId, form: Form) -> bool {
     let mut cursor = Bytes::new(bytes);
     let mut out = vec![VertexId(1), VertexId(0)];
@@ -33,7 +35,7 @@ fn agrees(bytes: &[u8], len: usize, source: VertexId, form: Form) -> bool {
 
 fn fault(bytes: &[u8], len: usize, form: Form) -> &'static str {
     assert!(!agrees(bytes, len, VertexId(0), form));
-    // With bytes behind it another loop reads it.
+    // With more bytes after the list, the decoder takes another loop.
     let more = [bytes, &[0; 64]].concat();
     let with = decode_list(&mut Bytes::new(&more), len, VertexId(0), form, &mut Vec::new());
     let without = decoded(bytes, len, VertexId(0), form).unwrap_err();
@@ -58,10 +60,10 @@ fn each_rule_has_its_fault() {
     assert_eq!(fault(&[0x81, 0x80, 0], 1, PLAIN), "number longer than it need be");
     assert_eq!(fault(&[0x80, 0x80, 0x80, 0x80, 0x80, 1], 1, PLAIN), "number longer than five bytes");
     assert_eq!(fault(&[0xff; 12], 1, PLAIN), "number longer than five bytes");
-    // u32::MAX is no id, nor is what is above it.
+    // u32::MAX and larger numbers are not ids.
     assert_eq!(fault(&[0xff, 0xff, 0xff, 0xff, 0x0f], 1, PLAIN), "first neighbor is no id");
     assert_eq!(fault(&[0xff, 0xff, 0xff, 0xff, 0x7f], 1, PLAIN), "first neighbor is no id");
-    // One below the source, which is 0.
+    // The id would be one below the source, which is 0.
     assert_eq!(fault(&[1], 1, RELATIVE), "first neighbor is no id");
     assert_eq!(fault(&[0xff, 0xff, 0xff, 0xff, 0x7f], 1, RELATIVE), "first neighbor is no id");
     assert_eq!(fault(&[0xfe, 0xff, 0xff, 0xff, 0x7f], 1, RELATIVE), "first neighbor is no id");
@@ -77,7 +79,8 @@ fn a_sum_beyond_the_largest_id_is_noticed_wherever_it_is_passed() {
     assert_eq!(fault(&[0xfe, 0xff, 0xff, 0xff, 0x0f, 0], 2, PLAIN), beyond);
     for len in [3, 5, 6, 9, 10, 17, 64, 65, 66, 130, 200] {
         for place in 1..len {
-            // Two gaps of 2^32 - 1 in a list of zeros sum to less than 2^33, whose low bits are a small id.
+            // Two gaps of 2^32 - 1 in a list of zeros have a sum below 2^33, whose low 32 bits are a small
+            // id.
             let gap = |nth: usize| if nth == place || nth == 1 { [0xff; 4] } else { [0; 4] };
             let mut bytes = vec![0];
             for block in (1..len).collect::<Vec<_>>().chunks(MINI_BLOCK) {
@@ -112,7 +115,7 @@ fn a_length_takes_no_memory_that_the_bytes_do_not_justify() {
     assert!(list.capacity() * size_of::<VertexId>() <= 256 * bytes.len());
 }
 
-/// Lists of a few lengths and widths.
+/// Returns encoded lists of a few lengths and widths, in each form.
 fn small_encodings() -> Vec<(Vec<u8>, usize, Form)> {
     let mut found = Vec::new();
     for form in FORMS {
@@ -166,7 +169,7 @@ proptest! {
         agrees(&bytes, len, VertexId(source), Form { relative, repeats });
     }
 
-    /// Damage of an encoding passes more checks than arbitrary bytes do.
+    /// A damaged encoding passes more checks than arbitrary bytes do.
     #[test]
     fn damaged_lists_are_read_as_the_model_reads_them(
         list in lists(),

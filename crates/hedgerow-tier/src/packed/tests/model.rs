@@ -1,10 +1,10 @@
-//! The encoding written down a second time, bit by bit and without regard to speed; it shares no code with
+//! A second implementation of the encoding, bit by bit and without regard to speed. It shares no code with
 //! the first.
 
 use super::{Form, MINI_BLOCK};
 use hedgerow_core::VertexId;
 
-/// The bytes of `list`.
+/// Returns the bytes of `list`.
 pub(super) fn encode(list: &[VertexId], source: VertexId, form: Form) -> Vec<u8> {
     let Some(first) = list.first() else { return Vec::new() };
     let distance = i128::from(first.0) - i128::from(source.0);
@@ -36,7 +36,8 @@ pub(super) fn encode(list: &[VertexId], source: VertexId, form: Form) -> Vec<u8>
     bytes
 }
 
-/// The list of `len` at the beginning of `bytes` and the bytes behind it, or `None` if it breaks a rule.
+/// Returns the list of length `len` at the beginning of `bytes` and the bytes after it, or `None` if it
+/// breaks a rule.
 pub(super) fn decode(
     bytes: &[u8],
     len: usize,

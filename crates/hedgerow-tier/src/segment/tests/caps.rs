@@ -1,4 +1,4 @@
-//! Numbers of the top index and the footer at their limits, and one beyond.
+//! Tests with numbers of the top index and the footer at their limits and one beyond.
 
 use super::*;
 use crate::segment::top::{Footer, PAGE_BYTES, PageEntry, decode_top_index};
@@ -6,8 +6,8 @@ use crate::segment::totals::Totals;
 
 const DIRECTORIES: u64 = 64 + 100;
 
-/// Reads a top index of one page, whose directory is of the length that its images take at least, and one
-/// byte `less`.
+/// Decodes a top index of one page. The directory of the page has the minimum length for its images, minus
+/// `less` bytes.
 fn judge(page: u32, images: u8, less: u32) -> Result<usize, &'static str> {
     let directory_len = 16 + 24 * u32::from(images) - less;
     let entry = PageEntry {

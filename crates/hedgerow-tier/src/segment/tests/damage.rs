@@ -1,4 +1,4 @@
-//! Damaged, foreign and stale files: always a typed error, never an image.
+//! Tests of damaged, foreign and stale files: a read returns a typed error, never an image.
 
 use hedgerow_io::checksum::checksum64;
 use hedgerow_io::{CorruptionKind, FORMAT_MAJOR, FileError, FileId, FormatError, HEADER_BYTES, StoreId};
@@ -7,7 +7,7 @@ use super::files::{bytes_of, open_paged};
 use super::images::small_images;
 use super::*;
 
-/// A file system with one small segment, its description and its bytes.
+/// Returns a file system with one small segment, its description and its bytes.
 pub(super) fn small() -> (SimFs, SegmentInfo, Vec<u8>) {
     let fs = SimFs::new();
     let info = write(&fs, config(KeyKind::U64, true), &small_images());
@@ -69,7 +69,7 @@ fn every_truncation_and_extension_is_noticed() {
         fs.overwrite(&segment_name(FILE), &bytes[..len]);
         let kind = kind_of(read_all(&fs, &info));
         assert!(matches!(kind, CorruptionKind::Truncated { .. }), "{len}: {kind:?}");
-        // Even if whatever describes the file believes the length.
+        // Reading must fail even if the description of the file has the same wrong length.
         kind_of(read_all(&fs, &SegmentInfo { bytes: len as u64, ..info }));
     }
     for more in [1, 8, 48, 128, 65_536] {
@@ -94,7 +94,7 @@ fn a_file_cut_while_open_is_damage() {
     assert!(reader.verify_whole().unwrap_err().corruption().is_some());
 }
 
-/// Pieces of one list: equal in length, and each of them sound by itself.
+/// The blocks are pieces of one list. They have equal lengths, and each is valid alone.
 #[test]
 fn blocks_of_another_place_or_file_are_noticed() {
     let fs = SimFs::new();
@@ -155,7 +155,7 @@ fn a_foreign_file_with_the_right_name_is_noticed() {
     fs.overwrite(&segment_name(FILE), &bytes_of(&elsewhere));
     let kind = kind_of(read_all(&fs, &info));
     assert!(matches!(kind, CorruptionKind::Header(FormatError::WrongStore { .. })), "{kind:?}");
-    // Under a header of this store the footer is still of the other one.
+    // With a header of this store, the footer still belongs to the other store.
     let mut half = bytes_of(&elsewhere);
     half[..HEADER_BYTES].copy_from_slice(&bytes[..HEADER_BYTES]);
     fs.overwrite(&segment_name(FILE), &half);
@@ -182,11 +182,11 @@ fn an_older_file_of_the_same_name_is_noticed() {
     assert_eq!(stale.bytes, info.bytes);
     let kind = kind_of(read_all(&fs, &info));
     assert!(matches!(kind, CorruptionKind::Invalid("counts of footer and manifest differ")), "{kind:?}");
-    // Where only the pages differ, these tell.
+    // If only the pages differ, the comparison of pages finds it.
     let elsewhere = PageId { label: LabelId(0), page: 9 };
     let kind = kind_of(read_all(&fs, &SegmentInfo { pages: Some((elsewhere, elsewhere)), ..stale }));
     assert_eq!(kind, CorruptionKind::Invalid("pages of top index and manifest differ"));
-    // Where not even the counts differ, the hash does.
+    // If all counts are equal, the hash finds the difference.
     let same_counts = SegmentInfo { hash: info.hash, ..stale };
     let reader = SegmentReader::open(fs.handle(), &same_counts, STORE).unwrap();
     assert!(matches!(

@@ -1,18 +1,18 @@
-//! Lengths of a directory against the blocks of its page.
+//! Tests of the lengths of a directory against the blocks of its page.
 
 use super::*;
 use crate::segment::block::{BLOCK_OVERHEAD, MOST_PAYLOAD};
 use crate::segment::directory::{ImageEntry, decode, encode};
 use crate::segment::top::PageEntry;
 
-/// An entry of subgraph `subgraph` with records of these lengths.
+/// Returns an entry of subgraph `subgraph` with records of these lengths.
 fn entry(subgraph: u32, topology: u16, pieces: u32, keys: u32, columns: u64) -> ImageEntry {
     let subgraph = SubgraphId(subgraph);
     ImageEntry { subgraph, as_of: Timestamp(3), present: 6, edges: 5, topology, keys, columns, pieces }
 }
 
-/// What is wrong with the directory of a page whose blocks and images have these lengths, and how many images
-/// it has if nothing is.
+/// Decodes the directory of a page with blocks and images of these lengths. Returns the number of images, or
+/// the fault.
 fn judge(blocks: &[u16], images: &[ImageEntry]) -> Result<usize, &'static str> {
     let mut raw = Vec::new();
     encode(blocks, images, &mut raw);
@@ -46,7 +46,7 @@ fn records_must_fill_their_blocks() {
         assert_eq!(judge(blocks, &cut), DIFFER, "{blocks:?}");
     }
     assert_eq!(judge(&[40], &[entry(0, 40, u32::MAX, 0, 0)]), DIFFER);
-    // Keys and properties begin blocks, and so does a record that is longer than one.
+    // Keys and properties begin new blocks, and so does a record that is longer than a block.
     let rich =
         [entry(0, 40, 0, 5, 0), entry(9, 60, 0, 6, 2 * MOST_PAYLOAD as u64 + 1), entry(10, 30, 0, 0, 9)];
     assert_eq!(judge(&[130, 11, full, full, 1, 9], &rich), Ok(3));

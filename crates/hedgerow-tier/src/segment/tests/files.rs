@@ -29,7 +29,7 @@ pub(super) fn write_as(
     writer.finish().unwrap()
 }
 
-/// Opens the segment and reads everything in order, directories and the key index too.
+/// Opens the segment and reads all its images in order, with its directories and key index.
 pub(super) fn read_all(fs: &SimFs, info: &SegmentInfo) -> Result<Vec<SubgraphImage>, TierError> {
     let reader = SegmentReader::open(fs.handle(), info, STORE)?;
     let mut images = Vec::new();
@@ -45,12 +45,12 @@ pub(super) fn read_all(fs: &SimFs, info: &SegmentInfo) -> Result<Vec<SubgraphIma
     Ok(images)
 }
 
-/// The bytes of segment [`FILE`].
+/// Returns the bytes of segment [`FILE`].
 pub(super) fn bytes_of(fs: &SimFs) -> Vec<u8> {
     fs.file(&segment_name(FILE)).unwrap()
 }
 
-/// Opens the segment past its header.
+/// Opens the segment without a check of its header.
 pub(super) fn open_paged(fs: &SimFs, info: &SegmentInfo) -> PagedSegment {
     let file = Dir::new(fs.handle()).open(&segment_name(info.file_id), Access::Read).unwrap();
     PagedSegment::open(Source { file, file_id: info.file_id }, info, STORE).unwrap()

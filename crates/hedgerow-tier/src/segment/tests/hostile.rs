@@ -1,4 +1,4 @@
-//! Files that were forged: every checksum is right, and what stands in them is not.
+//! Tests with forged files: every checksum is correct, but the content is not.
 
 use std::ops::Range;
 
@@ -13,17 +13,17 @@ use super::*;
 use crate::segment::block::{HEAD_BYTES, block_checksum, index_checksum};
 use crate::segment::top::{DIRECTORY_CHECKSUM, FOOTER_BODY, FOOTER_BYTES, PAGE_BYTES};
 
-/// Values that are put in the place of fields of any width.
+/// The values that the tests write into fields of any width.
 pub(super) const VALUES: [u64; 9] = [u64::MAX, 1 << 63, 1 << 47, 1 << 40, 0x00ff_ffff, 65_521, 255, 1, 0];
 
-/// A segment, and where its parts are.
+/// A segment, and the positions of its parts.
 pub(super) struct Forge {
     pub(super) fs: SimFs,
     pub(super) info: SegmentInfo,
     bytes: Vec<u8>,
-    /// Blocks, checksums included.
+    /// The blocks with their checksums.
     pub(super) blocks: Vec<Range<usize>>,
-    /// Directories without their checksums.
+    /// The directories without their checksums.
     pub(super) directories: Vec<Range<usize>>,
     top: Range<usize>,
     footer: usize,
@@ -55,7 +55,7 @@ impl Forge {
         forge
     }
 
-    /// The file with all its checksums made right again.
+    /// Returns the file with all its checksums computed again.
     fn with_checksums(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         let end = DIRECTORY_CHECKSUM as usize;
         for block in &self.blocks {
@@ -80,8 +80,8 @@ impl Forge {
         bytes
     }
 
-    /// Stores the file with `value` as the `width` bytes at `at`, all checksums right; whether it is another
-    /// file then.
+    /// Stores the file with `value` as the `width` bytes at `at`, and with correct checksums. Returns whether
+    /// the file differs from the original.
     pub(super) fn forge(&self, at: usize, width: usize, value: u64) -> bool {
         let mut bytes = self.bytes.clone();
         bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
@@ -94,7 +94,7 @@ impl Forge {
         bytes != self.bytes
     }
 
-    /// What a manifest would say that believes the footer.
+    /// Returns the description that a manifest would have if it took its numbers from the footer.
     fn believed(&self) -> SegmentInfo {
         let bytes = self.fs.file(&segment_name(FILE)).unwrap();
         let field = |at: usize| u64::from_le_bytes(*bytes[self.footer + at..].first_chunk().unwrap());
@@ -109,7 +109,8 @@ impl Forge {
         }
     }
 
-    /// Nothing is read from the file, whoever believes it, and salvage ends.
+    /// Asserts that reading the file fails, with the right description and with that of the footer, and that
+    /// salvage ends.
     fn is_refused(&self, what: impl std::fmt::Debug) {
         let kind = kind_of(read_all(&self.fs, &self.info));
         assert!(matches!(kind, CorruptionKind::Invalid(_)), "{what:?}: {kind:?}");
@@ -119,7 +120,7 @@ impl Forge {
         self.lists_break_no_rule();
     }
 
-    /// Whatever lists are read, whoever believes the file, break no rule of an image.
+    /// Asserts that lists break no rule of an image, with the right description and with that of the footer.
     fn lists_break_no_rule(&self) {
         for info in [self.info, self.believed()] {
             if let Ok(reader) = SegmentReader::open(self.fs.handle(), &info, STORE) {
@@ -129,7 +130,7 @@ impl Forge {
     }
 }
 
-/// Every number of one, two, four and eight bytes in `range` that begins where a byte does.
+/// Returns the position and the width of every number of one, two, four and eight bytes in `range`.
 pub(super) fn fields(range: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
     let end = range.end;
     range
@@ -166,12 +167,13 @@ fn hostile_top_indexes_are_refused() {
 #[test]
 fn hostile_footers_are_refused() {
     let forge = Forge::new();
-    // The checksum of the top index is made right again with the others. Where the key index is, its own
-    // tests say otherwise.
+    // The checksum of the top index is not forged, because it is computed again. The position of the key
+    // index is left out, because it has tests of its own.
     let fields = fields(0..88).chain(fields(104..FOOTER_BODY));
     for (at, width) in fields {
         for value in VALUES {
-            // Another configuration is no contradiction in the file by itself where the images fit it.
+            // A file with another configuration is not contradictory in itself, if its images fit that
+            // configuration.
             let is_config = at < 84 && at + width > 80;
             if forge.forge(forge.footer + at, width, value) && !is_config {
                 forge.is_refused((at, width, value));
@@ -184,7 +186,7 @@ fn hostile_footers_are_refused() {
     }
 }
 
-/// Whatever a block holds is an image that could have been written, or an error.
+/// The content of a forged block is an image that could have been written, or an error.
 #[test]
 fn hostile_blocks_are_refused_or_hold_images() {
     let forge = Forge::new();
@@ -219,16 +221,16 @@ fn hostile_blocks_are_refused_or_hold_images() {
     assert!(refused > 1000 && taken > 100, "{refused} {taken}");
 }
 
-/// Fields of directories and of the top index that are wrong one by one, and right in sum.
+/// Some fields of directories and of the top index are wrong, but their sums are right.
 #[test]
 fn sums_that_hide_a_wrong_summand_are_refused() {
     let forge = Forge::new();
-    // Two images on the first page: after the head and four lengths of blocks, entries of 34 bytes.
+    // The first page has two images. Its entries of 34 bytes follow the head and the lengths of the blocks.
     let directory = forge.directories[0].start;
     let blocks = u32::from_le_bytes(*forge.bytes[directory + 8..].first_chunk().unwrap()) as usize;
     let entry = |i: usize| directory + 16 + 2 * blocks + i * 34;
     assert_eq!(forge.directories[0].end, entry(2));
-    // Edges, and bytes of neighbors, keys and properties, moved from one image to the other; vertices too.
+    // Moves edges, vertices, or bytes of neighbors, keys and properties from one image to the other.
     for field in [8, 16, 22, 24, 28] {
         let mut bytes = forge.bytes.clone();
         if bytes[entry(1) + field] > 0 {
@@ -238,12 +240,13 @@ fn sums_that_hide_a_wrong_summand_are_refused() {
             forge.is_refused(field);
         }
     }
-    // Lengths of two blocks.
+    // Changes the lengths of two blocks.
     let mut bytes = forge.bytes.clone();
     (bytes[directory + 16], bytes[directory + 18]) = (bytes[directory + 16] - 1, bytes[directory + 18] + 1);
     assert!(forge.store(bytes));
     forge.is_refused("blocks");
-    // Edges and vertices of two pages in the top index; the beginning of a directory and its length.
+    // Changes the edges and vertices of two pages in the top index, or the beginning and the length of a
+    // directory.
     for (more, less) in [(32, 48 + 32), (28, 48 + 28), (16, 24)] {
         let mut bytes = forge.bytes.clone();
         bytes[forge.top.start + more] += 1;
@@ -253,7 +256,7 @@ fn sums_that_hide_a_wrong_summand_are_refused() {
     }
 }
 
-/// Pieces in another order, with right checksums: their neighbors do not ascend.
+/// The pieces are in another order and have correct checksums. Their neighbors do not ascend.
 #[test]
 fn pieces_in_another_order_are_refused() {
     let fs = SimFs::new();
@@ -269,7 +272,7 @@ fn pieces_in_another_order_are_refused() {
     forge.is_refused("order");
 }
 
-/// What directory, head and block say of each other is compared where one list is read, too.
+/// A read of one list also compares the directory, the head and the block.
 #[test]
 fn lists_of_parts_that_disagree_are_refused() {
     let forge = Forge::new();
@@ -282,12 +285,12 @@ fn lists_of_parts_that_disagree_are_refused() {
     // The kind of a block.
     assert!(forge.forge(record - 2, 1, 1));
     all_refused(&images[..2], "kind");
-    // Subgraph, label and timestamp of a record.
+    // The subgraph, the label and the timestamp of a record.
     for (at, width) in [(0, 4), (4, 2), (8, 8)] {
         assert!(forge.forge(record + at, width, 9));
         all_refused(&images[..1], "record");
     }
-    // Edges of one image counted to another, and live vertices of a label without neighbors.
+    // Edges of one image are counted for another one, and a label has live vertices without neighbors.
     let directory = forge.directories[0].start;
     let blocks = u32::from_le_bytes(*forge.bytes[directory + 8..].first_chunk().unwrap()) as usize;
     let entry = |i: usize| directory + 16 + 2 * blocks + i * 34;
@@ -297,7 +300,7 @@ fn lists_of_parts_that_disagree_are_refused() {
     all_refused(&images[..2], "edges");
     let labelled = images.iter().position(|image| image.id.label == LabelId(2)).unwrap();
     let of_page = |page: usize| forge.directories[page].start;
-    // The page of the label is the third; its record begins its first block.
+    // The page of the label is the third one. Its record begins its first block.
     let block = forge.blocks.iter().find(|block| forge.bytes[block.start + HEAD_BYTES + 4] == 2).unwrap();
     let mut bytes = forge.bytes.clone();
     bytes[block.start + HEAD_BYTES + 16] |= 4;

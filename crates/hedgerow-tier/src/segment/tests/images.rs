@@ -1,4 +1,4 @@
-//! Images of one label each.
+//! Images for tests, of one label each.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use crate::segment::testing::{
 };
 use crate::segment::{AdjacencyPart, ImageKeys, SubgraphImage};
 
-/// Any configuration with any images that it allows, ascending by label and subgraph: near each other, on few
-/// pages, and far apart.
+/// Generates a configuration and valid images, ascending by label and subgraph. The images are near each
+/// other, on few pages, or far apart.
 pub(super) fn segment_strategy() -> impl Strategy<Value = (GraphConfig, Vec<SubgraphImage>)> {
     config_strategy().prop_flat_map(|config| {
         let label =
@@ -47,7 +47,7 @@ fn image_strategy(config: GraphConfig, label: u16, id: u32) -> impl Strategy<Val
     )
 }
 
-/// An image of another label than the default one tells of vertices with neighbors alone.
+/// Returns an image. If its label is not the default one, only vertices with neighbors are present.
 fn image_of(
     label: u16,
     id: u32,
@@ -58,7 +58,7 @@ fn image_of(
 ) -> SubgraphImage {
     let with_neighbors = parts.iter().fold(0, |mask, part| mask | degree_mask(&part.offsets));
     let keys = match keys {
-        // What no keys of several kinds are cannot be told from no keys of the graph's type.
+        // Without keys, keys of several kinds look the same in a file as keys of the graph's type.
         ImageKeys::Kinds(keys) if keys.is_empty() => return image_without_vertices(label, id, as_of),
         keys => keys,
     };
@@ -76,7 +76,7 @@ fn image_without_vertices(label: u16, id: u32, as_of: u64) -> SubgraphImage {
     SubgraphImage { id, as_of, present: 0, keys: ImageKeys::Dense, parts: Vec::new() }
 }
 
-/// A vertex with `count` neighbors, each edge with a text of 1,000 bytes, an id and a rank.
+/// Returns a vertex with `count` neighbors. Each edge has a text of 1,000 bytes, an id and a rank.
 pub(super) fn text_image(id: u32, count: u32) -> SubgraphImage {
     let list: Vec<u32> = (0..count).collect();
     let text = |i: u32| Value::from(format!("{i:01000}").as_str());
@@ -89,8 +89,8 @@ pub(super) fn text_image(id: u32, count: u32) -> SubgraphImage {
     SubgraphImage { present: 1 << 5, parts: vec![out], ..dense_image(id, 0) }
 }
 
-/// A vertex with `degree` outgoing neighbors at distances that take `bits` bits each, with weights and ranks
-/// as asked.
+/// Returns a vertex with `degree` outgoing neighbors at distances of `step`, with weights and ranks if
+/// requested.
 pub(super) fn list_image(id: u32, degree: u32, step: u32, weights: bool, ranks: bool) -> SubgraphImage {
     let list: Vec<u32> = (0..degree).map(|i| i * step).collect();
     let mut out = part(Direction::Out, &[(5, &list)]);
@@ -99,7 +99,8 @@ pub(super) fn list_image(id: u32, degree: u32, step: u32, weights: bool, ranks: 
     SubgraphImage { present: 1 << 5, parts: vec![out], ..dense_image(id, 0) }
 }
 
-/// Three labels, two pages in the first; keys, weights, ranks and properties.
+/// Returns images of three labels, with two pages in the first label. They have keys, weights, ranks and
+/// properties.
 pub(super) fn small_images() -> Vec<SubgraphImage> {
     let (mut near, mut far) = (testing::weighted_image(), testing::weighted_image());
     near.keys = ImageKeys::U64(vec![u64::MAX, 8, 9]);
@@ -112,7 +113,7 @@ pub(super) fn small_images() -> Vec<SubgraphImage> {
     vec![testing::rich_image(), near, far, labelled, of_vertices]
 }
 
-/// `count` subgraphs of `vertices` vertices with number keys.
+/// Returns `count` subgraphs of `vertices` vertices with number keys.
 pub(super) fn keyed_images(count: u32, vertices: usize) -> Vec<SubgraphImage> {
     (0..count)
         .map(|id| SubgraphImage {

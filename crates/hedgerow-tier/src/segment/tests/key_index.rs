@@ -1,4 +1,4 @@
-//! What a key names, by the index of a segment.
+//! Tests of the key index of a segment: it returns the vertex that a key names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::*;
 use crate::segment::block::index_checksum;
 use crate::segment::top::{FOOTER_BODY, FOOTER_BYTES};
 
-/// All keys of images, with the vertices that they name.
+/// Returns all keys of images, with the vertices that they name.
 fn bindings_of(images: &[SubgraphImage]) -> Vec<(VertexKey, VertexId)> {
     let of_image = |image: &SubgraphImage| -> Vec<(VertexKey, VertexId)> {
         let keys: Vec<VertexKey> = match &image.keys {
@@ -47,7 +47,8 @@ proptest! {
             let found = reader.find_key(key.as_ref());
             match unique[key] {
                 1 => prop_assert_eq!(found.unwrap(), Some(*id)),
-                // The strategy makes images by themselves: no store has a key twice.
+                // The strategy generates each image separately, so a key may occur twice. In a store it does
+                // not.
                 _ => prop_assert!(found.unwrap_err().corruption().is_some()),
             }
             let elsewhere = key.clone().with_kind(KindId(key.kind().0 ^ 0x40));
@@ -66,7 +67,7 @@ proptest! {
     }
 }
 
-/// The segment is the same, byte by byte, whether its keys were sorted in memory or in files.
+/// The bytes of the segment are the same, whether its keys were sorted in memory or in files.
 #[test]
 fn keys_that_exceed_their_memory_are_sorted_in_files() {
     for form in [KeyKind::U64, KeyKind::Str] {
@@ -90,7 +91,7 @@ fn keys_that_exceed_their_memory_are_sorted_in_files() {
             assert!(writer.memory_bytes() < (2 << 20), "{} bytes", writer.memory_bytes());
         }
         assert_eq!(writer.finish().unwrap(), info);
-        // More runs than are merged at a time.
+        // The sorter makes more sorted files than it merges at a time.
         assert!(counters.creates.load(Relaxed) > 17, "{} files", counters.creates.load(Relaxed));
         assert!(fs.files() == other.files(), "{form:?}: other bytes, or a temporary file is left");
     }
@@ -99,8 +100,8 @@ fn keys_that_exceed_their_memory_are_sorted_in_files() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A walk over two segments, of which one has a part of the other's keys, says of each key once what
-    /// looks say; nothing of keys that one of them has twice.
+    /// One of two segments has a part of the keys of the other. A walk over both returns each key once, with
+    /// the same answer as a look-up. It leaves out keys that a segment has twice.
     #[test]
     fn a_walk_says_what_looks_say((config, images) in segment_strategy()) {
         let fs = SimFs::new();
@@ -152,7 +153,7 @@ fn a_look_reads_one_block() {
     assert!(reader.has_vertices_of(SubgraphId(63)) && !reader.has_vertices_of(SubgraphId(64)));
 }
 
-/// Long texts get blocks of their own; each is found.
+/// Long texts have blocks of their own, and each text is found.
 #[test]
 fn texts_of_any_length_are_found() {
     let fs = SimFs::new();
@@ -174,15 +175,15 @@ fn texts_of_any_length_are_found() {
     reader.verify_keys().unwrap();
 }
 
-/// The looks for all keys of the small segment; damage found by any of them, or by opening.
+/// Looks up all keys of the small segment. Fails with the damage that a look-up or the opening finds.
 fn looks(fs: &SimFs, info: &SegmentInfo) -> Result<Vec<Option<VertexId>>, TierError> {
     let reader = SegmentReader::open(fs.handle(), info, STORE)?;
     let keys = bindings_of(&images::small_images());
     keys.iter().map(|(key, _)| reader.find_key(key.as_ref())).collect()
 }
 
-/// Every field of the index forged under right checksums: damage, or looks that name some vertex, and a check
-/// that says so.
+/// Every field of the index is forged with correct checksums. Opening or a look-up finds damage, or a look-up
+/// returns some vertex and the check finds the difference.
 #[test]
 fn forged_indexes_are_refused_or_found_by_the_check() {
     let (fs, info, bytes) = small();
@@ -226,7 +227,7 @@ fn forged_indexes_are_refused_or_found_by_the_check() {
     assert!(refused > 300 && found > 50, "{refused} {found}");
 }
 
-/// Where the head of the index is said to be elsewhere, or not at all, the segment is refused.
+/// A segment is refused if its footer has another position for the head of the index, or none.
 #[test]
 fn a_footer_that_says_another_index_is_refused() {
     let (fs, info, bytes) = small();

@@ -1,4 +1,4 @@
-//! Blocks, pieces, pages: images at the limits of each.
+//! Tests of blocks, pieces and pages, with images at the limits of each.
 
 use super::files::open_paged;
 use super::images::{list_image, text_image};
@@ -48,8 +48,8 @@ fn an_image_may_take_many_blocks() {
     }
 }
 
-/// With weights and ranks a neighbor takes 16 bytes and some bits, so lists of one length more or less are a
-/// byte or 17 longer: records of every length around the limit of a block.
+/// With weights and ranks a neighbor takes 16 bytes and some bits. One neighbor more makes a record 16 or 17
+/// bytes longer, so the records have many lengths around the limit of a block.
 #[test]
 fn records_at_the_limit_of_a_block_come_back() {
     let config = config(KeyKind::Dense, true);
@@ -71,10 +71,11 @@ fn records_at_the_limit_of_a_block_come_back() {
     assert!(longest > MOST_PAYLOAD - 32, "{longest}");
 }
 
-/// A record of 65,520 bytes exactly, and one with a neighbor more, which is cut.
+/// One record has exactly 65,520 bytes, the other has one more neighbor and is cut.
 #[test]
 fn the_longest_record_fills_a_block_exactly() {
-    // Gaps of ten bits; a first neighbor of two bytes makes up for the lengths that they leave out.
+    // The gaps have ten bits, so some lengths do not occur. A first neighbor of two bytes provides these
+    // lengths.
     let image = |first: u32, degree: u32| {
         let list: Vec<u32> = (0..degree).map(|i| first + i * 1000).collect();
         let parts = vec![part(Direction::Out, &[(5, &list)])];
@@ -97,7 +98,7 @@ fn the_longest_record_fills_a_block_exactly() {
     }
 }
 
-/// Pieces hold 13,104, 5,040 or 3,120 neighbors, by what stands beside them.
+/// A piece has 13,104, 5,040 or 3,120 neighbors, depending on weights and ranks.
 #[test]
 fn pieces_at_the_limit_of_their_neighbors_come_back() {
     let config = config(KeyKind::Dense, true);
@@ -132,7 +133,7 @@ fn both_directions_are_cut_each_for_itself() {
     comes_back(config(KeyKind::Dense, true), &[image, small]);
 }
 
-/// Lists that end within a piece, and lists that several pieces share.
+/// Some lists end within a piece, and some continue over several pieces.
 #[test]
 fn lists_are_cut_anywhere() {
     let lists: Vec<Vec<u32>> =
@@ -160,7 +161,7 @@ fn every_key_length_comes_back() {
     }
 }
 
-/// Records of keys and of properties take several blocks of their own, between others that share one.
+/// Records of keys and of properties fill several blocks of their own, between images that share a block.
 #[test]
 fn keys_and_properties_longer_than_a_block_come_back() {
     let keyed = |id: u32, count: usize, len: usize| SubgraphImage {
@@ -227,7 +228,7 @@ fn pages_hold_64_subgraphs_of_a_label() {
     );
 }
 
-/// Directories of more than a MiB are read in several reads.
+/// The reader reads directories of more than a MiB in several reads.
 #[test]
 fn thousands_of_pages_come_back() {
     let images: Vec<_> =

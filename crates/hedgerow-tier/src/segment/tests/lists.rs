@@ -1,4 +1,4 @@
-//! Single lists are those of the images, and take the reads that they should.
+//! Tests of reading single lists: they equal the lists of the images, and take the expected number of reads.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,14 +13,14 @@ use crate::segment::image::check_part;
 use crate::segment::testing::{dense_image, rich_image, weighted_image};
 use crate::{Extent, ListImage, ListQuery, ReadCache};
 
-/// One edge: destination, rank, bits of the weight, properties.
+/// The destination, the rank, the bits of the weight and the properties of an edge.
 type Edge = (VertexId, u64, Option<u64>, Option<hedgerow_core::Row>);
 
 fn cache_of(bytes: usize) -> ReadCache {
     ReadCache::new(&Arc::new(Account::new(None)), bytes, bytes)
 }
 
-/// The edges of a vertex as the image has them, without properties unless `rows`.
+/// Returns the edges of a vertex as the image has them. Leaves out the properties unless `rows` is set.
 fn edges_of(part: &AdjacencyPart, local: usize, rows: bool) -> Vec<Edge> {
     let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
     let edge = |at: usize| {
@@ -37,7 +37,7 @@ fn expected(image: &SubgraphImage, query: &ListQuery) -> (u32, Vec<Edge>) {
     (edges.len() as u32, edges)
 }
 
-/// Whether what was read is what the image has.
+/// Checks that the read list equals that of the image.
 fn check(image: &SubgraphImage, query: &ListQuery, found: &ListImage) {
     let (degree, all) = expected(image, query);
     let edges = found.part.as_ref().map_or_else(Vec::new, |part| {
@@ -59,7 +59,7 @@ fn check(image: &SubgraphImage, query: &ListQuery, found: &ListImage) {
     }
 }
 
-/// All that may be asked of some vertices of an image: those with lists, and two without.
+/// Returns all possible queries for the vertices of an image with lists, and for two vertices without.
 fn queries(image: &SubgraphImage) -> Vec<ListQuery> {
     let has_list = |local: usize| image.parts.iter().any(|part| !part.neighbors_of(local).is_empty());
     let without = (0..64).filter(|&local| !has_list(local)).take(2);
@@ -82,7 +82,7 @@ fn queries(image: &SubgraphImage) -> Vec<ListQuery> {
     queries
 }
 
-/// Asks for all lists of all images, with and without a cache.
+/// Reads all lists of all images, with and without a cache.
 fn every_list_comes_back(config: GraphConfig, images: &[SubgraphImage]) {
     let fs = SimFs::new();
     let info = write(&fs, config, images);
@@ -98,7 +98,7 @@ fn every_list_comes_back(config: GraphConfig, images: &[SubgraphImage]) {
     }
 }
 
-/// Of how many images some list with neighbors can be read.
+/// Returns the number of images with a readable list of neighbors.
 pub(super) fn readable(reader: &SegmentReader, images: &[SubgraphImage]) -> usize {
     let can_be_read = |image: &&SubgraphImage| {
         let page = reader.find_page(image.id.page()).unwrap();
@@ -109,8 +109,8 @@ pub(super) fn readable(reader: &SegmentReader, images: &[SubgraphImage]) -> usiz
     images.iter().filter(can_be_read).count()
 }
 
-/// Reads lists of a file that may be forged: each is an error that names the file, or breaks no rule of an
-/// image.
+/// Reads lists of a file that may be forged. Asserts that each read fails with an error that names the file,
+/// or returns a list that breaks no rule of an image.
 pub(super) fn break_no_rule(reader: &SegmentReader, images: &[SubgraphImage]) {
     let (cache, config) = (cache_of(1 << 20), reader.config());
     for image in images {
@@ -130,27 +130,27 @@ pub(super) fn break_no_rule(reader: &SegmentReader, images: &[SubgraphImage]) {
 
 #[test]
 fn lists_of_records_of_every_shape_come_back() {
-    // Short lists, hubs in pieces in both directions.
+    // Short lists, and vertices with pieces in both directions.
     every_list_comes_back(config(KeyKind::Dense, false), &[dense_image(0, 64), star_image(1, 60_000)]);
-    // Weights, ranks, both; in one record and in pieces.
+    // Weights, ranks, or both, in one record and in pieces.
     for (weights, ranks) in [(true, false), (false, true), (true, true)] {
         for (degree, step) in [(40, 900), (9_000, 40), (17_000, 3)] {
             let image = list_image(1, degree, step, weights, ranks);
             every_list_comes_back(config(KeyKind::Dense, true), &[image, dense_image(2, 3)]);
         }
     }
-    // Properties of several blocks, of labels, of vertices.
+    // Properties in several blocks, properties of labels, and properties of vertices.
     every_list_comes_back(config(KeyKind::Dense, false), &[text_image(3, 200), dense_image(5, 9)]);
     every_list_comes_back(config(KeyKind::U64, true), &small_images());
     every_list_comes_back(config(KeyKind::U64, true), &[rich_image(), weighted_image()]);
 }
 
-/// Edges to one neighbor that differ in rank, over several pieces.
+/// Edges to one neighbor that differ in their ranks continue over several pieces.
 #[test]
 fn parallel_edges_over_several_pieces_are_found() {
     let mut image = list_image(1, 12_000, 1, false, true);
     let part = &mut image.parts[0];
-    // Neighbors 3 and 5, some thousand times each, between others.
+    // Neighbors 3 and 5 occur thousands of times each, between other neighbors.
     part.neighbors = [(1, 2), (3, 5_500), (4, 1), (5, 6_496), (9, 1)]
         .iter()
         .flat_map(|&(v, n)| vec![VertexId(v); n])
@@ -181,7 +181,7 @@ fn what_a_page_does_not_have_is_not_found() {
     assert!(matches!(refused, Err(TierError::NoSuchPage { index: 1, len: 1 })));
 }
 
-/// Opens a segment of the images through a file system that counts.
+/// Opens a segment of the images through a file system that counts reads.
 fn counted(images: &[SubgraphImage]) -> (SegmentReader, Arc<IoCounters>) {
     let fs = SimFs::new();
     let info = write(&fs, config(KeyKind::Dense, false), images);
@@ -190,8 +190,8 @@ fn counted(images: &[SubgraphImage]) -> (SegmentReader, Arc<IoCounters>) {
     (SegmentReader::open(Arc::new(counting), &info, STORE).unwrap(), counters)
 }
 
-/// A list in one block takes one read, a hub's one for each piece that it lies in and one for its head; of
-/// all of them the directory one, once.
+/// A list in one block takes one read. A list in pieces takes one read for each piece and one for its head.
+/// The first list takes one more read, for the directory.
 #[test]
 fn lists_take_a_read_for_each_block_that_they_lie_in() {
     let images: Vec<_> = (0..30).map(|id| dense_image(id, 64)).chain([star_image(40, 100_000)]).collect();
@@ -216,25 +216,25 @@ fn lists_take_a_read_for_each_block_that_they_lie_in() {
     assert_eq!(counters.reads.load(Ordering::Relaxed), before, "no vertex, no read");
     let hub = &images[30];
     assert_eq!(reads_of(hub, Extent::Degree, out, &cache), 1, "its head");
-    // 100,000 neighbors in pieces of 13,104.
+    // The vertex has 100,000 neighbors in pieces of 13,104.
     let pieces = 100_000u64.div_ceil(13_104);
     for dst in [0, 1, 150_001, 299_998, 400_000] {
         let cold = cache_of(4 << 20);
         let reads = reads_of(hub, Extent::Near(VertexId(dst)), out, &cold);
-        // Directory, head, and a search of eight pieces.
+        // The directory, the head, and a search of eight pieces.
         assert!((3..=2 + 4).contains(&reads), "{reads} for {dst}");
     }
     assert_eq!(reads_of(hub, Extent::Whole, out, &cache), pieces);
     assert_eq!(reads_of(hub, Extent::Whole, Direction::In, &cache), pieces);
     assert_eq!(reads_of(hub, Extent::Whole, Direction::In, &cache), 0, "kept");
-    // Nothing is read ahead: as many bytes as the blocks have.
+    // There is no read-ahead: a read takes only the bytes of its blocks.
     let before = counters.read_bytes.load(Ordering::Relaxed);
     reads_of(&images[29], Extent::Whole, out, &cache);
     assert!(counters.read_bytes.load(Ordering::Relaxed) - before < 16 << 10);
 }
 
-/// Whatever byte of the file is damaged, a list is what it was, or there is an error that says where. Nothing
-/// of it is kept.
+/// If any byte of the file is damaged, a read returns the right list, or an error with the position. The
+/// cache keeps nothing of a refused list.
 #[test]
 fn lists_of_a_damaged_file_are_right_or_errors() {
     let fs = SimFs::new();
@@ -271,7 +271,7 @@ fn lists_of_a_damaged_file_are_right_or_errors() {
         }
     }
     assert!(refused > 1000 && right > 1000, "{refused} refused, {right} right");
-    // What was kept before the damage is still right, what was not is refused.
+    // Cached data from before the damage is still right. A read without the cache fails.
     fs.overwrite(&segment_name(FILE), &bytes[..100]);
     let (image, query) = all.iter().find(|(_, query)| query.extent == Extent::Whole).unwrap();
     let page = reader.find_page(image.id.page()).unwrap();

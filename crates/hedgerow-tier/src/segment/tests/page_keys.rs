@@ -1,4 +1,4 @@
-//! Keys that are read without the neighbors beside them.
+//! Tests of reading keys without the neighbors of the same page.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,7 +12,7 @@ use super::*;
 use crate::segment::SubgraphKeys;
 use crate::segment::page_keys;
 
-/// The keys of all pages, in the order of the file.
+/// Returns the keys of all pages, in the order of the file.
 fn read_keys(reader: &SegmentReader) -> Result<Vec<SubgraphKeys>, TierError> {
     let mut found = Vec::new();
     for page in 0..reader.page_count() {
@@ -64,10 +64,10 @@ fn keys_are_read_without_neighbors() {
     let opened = (counters.reads.load(Relaxed), counters.read_bytes.load(Relaxed));
     assert_eq!(read_keys(&reader).unwrap(), keys_of(&images));
     let read = (counters.reads.load(Relaxed) - opened.0, counters.read_bytes.load(Relaxed) - opened.1);
-    // A directory, and the blocks of keys together.
+    // One read of the directory, and one of all blocks of keys.
     assert!(read.0 == 2 && read.1 < 64 * 64 * 8 + 8_192, "{read:?} of {} bytes", info.bytes);
     assert!(info.bytes > 500_000);
-    // Some of them: the others are passed over.
+    // A read of some images skips the other images.
     let some = |wanted: &dyn Fn(u32) -> bool| {
         let (mut some, before) = (Vec::new(), counters.read_bytes.load(Relaxed));
         let read = reader.read_keys(
@@ -82,7 +82,7 @@ fn keys_are_read_without_neighbors() {
         (some, counters.read_bytes.load(Relaxed) - before)
     };
     assert_eq!(some(&|id| id % 3 == 1).0, (0..64).filter(|id| id % 3 == 1).collect::<Vec<u32>>());
-    // Of one of them no more than the directory, and its block.
+    // A read of one image takes no more than the directory and the block of the image.
     for one in [0, 1, 31, 62, 63] {
         let (found, bytes) = some(&|id| id == one);
         assert!(found == [one] && bytes < 8_192, "{bytes} bytes for {one}");
@@ -93,8 +93,8 @@ fn keys_are_read_without_neighbors() {
     assert!(matches!(beyond, Err(TierError::NoSuchPage { index: 1, len: 1 })));
 }
 
-/// A bit that is flipped somewhere in the file is noticed, or the keys are what they were: then it is not
-/// among what was read.
+/// A read finds a flipped bit, or returns the right keys because the bit is outside of the bytes that it
+/// read.
 #[test]
 fn flipped_bits_are_noticed_or_change_no_key() {
     let (fs, info, bytes) = small();
@@ -116,7 +116,7 @@ fn flipped_bits_are_noticed_or_change_no_key() {
     assert!(noticed > 500, "{noticed} of {}", bytes.len());
 }
 
-/// What has the right checksums and says something else: keys that could have been written, or damage.
+/// With correct checksums and forged content, a read returns keys that could have been written, or damage.
 #[test]
 fn forged_files_are_refused_or_hold_keys() {
     let forge = Forge::new();

@@ -1,4 +1,5 @@
-//! What reads ask memory for is what they take: each byte once.
+//! Tests of the memory that reads request: it equals the memory that they take, and each byte is requested
+//! once.
 
 use std::cell::Cell;
 
@@ -9,12 +10,12 @@ use super::images::{list_image, small_images, text_image};
 use super::*;
 use crate::{Extent, ListQuery, ReadCache, ReadMemory};
 
-/// What the values of properties take, without what leads to each column.
+/// Returns the bytes of the values of properties, without the index of the columns.
 fn bytes_of_columns(part: &AdjacencyPart) -> usize {
     part.columns.iter().map(|(_, column)| column.bytes()).sum()
 }
 
-/// What lists and values of an image take.
+/// Returns the bytes of the lists and of the values of an image.
 fn bytes_of(image: &SubgraphImage) -> (usize, usize) {
     let parts = || image.parts.iter();
     let weights = parts().map(|part| part.weights.as_ref().map_or(0, |weights| weights.capacity() * 8));
@@ -23,11 +24,11 @@ fn bytes_of(image: &SubgraphImage) -> (usize, usize) {
     (lists, parts().map(bytes_of_columns).sum::<usize>() + ranks.sum::<usize>())
 }
 
-/// What a decoder has room for behind a list, flags and offsets of columns, and keys of 64 vertices that are
-/// numbers.
+/// The memory that a decoder may request in addition: room after a list, flags and offsets of columns, and
+/// number keys of 64 vertices.
 const BESIDE: usize = 2 * 64 * 16 + 8 * 1024;
 
-/// Reads the images in order and one by one; asserts of each what was asked for it.
+/// Reads the images in order and one by one. Asserts for each image that the requested memory fits its size.
 fn asks_for_what_it_takes(config: GraphConfig, images: &[SubgraphImage]) {
     let fs = SimFs::new();
     let info = write(&fs, config, images);
@@ -80,7 +81,7 @@ fn asks_for_what_it_takes(config: GraphConfig, images: &[SubgraphImage]) {
         let page = reader.find_page(image.id.page()).unwrap();
         let read = reader.read_image(page, image.id, &cache, &mut has).unwrap();
         asked_enough(&read.unwrap());
-        // Twice the record of properties, and the share of one list, which may be all of them.
+        // Twice the record of properties, and the share of one list, which may be the whole record.
         if image.parts.iter().any(|part| bytes_of_columns(part) > 1 << 17) {
             let query = ListQuery {
                 image: image.id,

@@ -1,4 +1,4 @@
-//! Records of any bytes.
+//! Tests of records with arbitrary bytes.
 
 use proptest::sample::Index;
 
@@ -62,7 +62,7 @@ impl Records {
         finish(topology, keys, config)
     }
 
-    /// The bytes of all records.
+    /// Returns the bytes of each record that is not empty.
     fn all(&mut self) -> Vec<&mut Vec<u8>> {
         let Records { topology, pieces, keys, columns } = self;
         let all = std::iter::once(topology).chain(pieces).chain(keys).chain([columns]);
@@ -112,20 +112,20 @@ fn hostile_lengths_are_refused(records: &Records, number: usize, config: &GraphC
     assert!(what.starts_with("bytes left over in a "), "{what}");
 }
 
-/// Of lists whose neighbors take no bits memory is taken for 64 neighbors a byte at most, whatever the
-/// degrees say.
+/// For lists whose neighbors take no bits, the decoder takes memory for at most 64 neighbors per byte,
+/// whatever the degrees are.
 #[test]
 fn degrees_alone_take_no_memory() {
     let config = config(KeyKind::Dense, false);
     let records = Records::of(&list_image(1, 50_000, 1, false, false), &config);
     assert!(records.pieces.is_empty() && records.topology.len() < 50_000 / 60);
     let mut hostile = records.clone();
-    // The number of neighbors, and the only degree, which had two bytes.
+    // Forges the number of neighbors and the only degree, whose two bytes become four.
     hostile.topology[25] = 4;
     hostile.topology[28..32].fill(0xff);
     hostile.topology.splice(40..42, [0xff; 4]);
     assert_eq!(hostile.decode(&config), Err("bytes missing"));
-    // Without neighbors in the record: more pieces are said to follow than there are.
+    // Forges a record without neighbors: it announces more pieces than the image has.
     hostile.topology[6] = 1;
     hostile.topology.truncate(44);
     let topology = whole(&hostile.topology, topology::decode).unwrap();
@@ -164,7 +164,7 @@ fn keys_and_properties_of_another_subgraph_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Bytes that pass every rule are an image that could have been written; all others are an error.
+    /// If bytes pass every rule, they are an image that could have been written. Otherwise decoding fails.
     #[test]
     fn records_of_any_bytes_are_an_image_or_an_error(
         (config, images) in segment_strategy(),

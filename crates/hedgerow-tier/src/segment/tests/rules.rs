@@ -1,4 +1,4 @@
-//! What is refused, and what a failure leaves.
+//! Tests of refused images, and of the state after a failure.
 
 use hedgerow_core::VertexId;
 use hedgerow_io::FileId;
@@ -100,7 +100,7 @@ fn a_file_id_is_used_once() {
     assert!(again.is_err());
 }
 
-/// Images of so many bytes that the file is written and synced on the way.
+/// Returns an image of so many bytes that the writer writes and syncs the file before the end.
 fn large() -> SubgraphImage {
     let mut image = star_image(1, 100_000);
     image.parts.truncate(1);
@@ -133,7 +133,7 @@ fn a_failed_write_or_sync_fails_the_segment() {
                     assert!(!failed || written.is_err(), "an error must stick");
                     failed |= written.is_err();
                 }
-                // Too small to reach the file by itself.
+                // The image is too small to cause a write to the file.
                 let small = dense_image(4, 1).with_ref(|image| writer.write(image));
                 assert_eq!(small.is_err(), failed, "an error must stick");
                 writer.finish()

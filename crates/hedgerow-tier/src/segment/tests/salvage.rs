@@ -1,4 +1,4 @@
-//! What is left of damaged segments.
+//! Tests of salvage from damaged segments.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use super::*;
 use crate::segment::read_damaged;
 use crate::segment::top::FOOTER_BYTES;
 
-/// What salvage finds and what it tells as lost.
+/// The images that salvage finds, and the images that it reports as lost.
 #[derive(Debug, Default)]
 pub(super) struct Salvaged {
     found: Vec<SubgraphImage>,
-    /// Losses of which it is not known what images they are.
+    /// The number of losses without a known image.
     unknown: usize,
     lost: BTreeSet<ImageId>,
     config: Option<GraphConfig>,
@@ -48,7 +48,7 @@ impl Salvaged {
         assert!(self.lost.is_empty(), "{:?}", self.lost);
     }
 
-    /// Nothing is found that was not written, and nothing twice.
+    /// Asserts that salvage found only written images, and none twice.
     fn is_part_of(&self, images: &[SubgraphImage]) {
         let mut rest = images.iter();
         for found in &self.found {
@@ -58,7 +58,8 @@ impl Salvaged {
     }
 }
 
-/// Pages whose images share blocks and have blocks of their own, with keys, properties and pieces.
+/// Returns a segment with images of keys, properties and pieces. Some share blocks, some have blocks of their
+/// own.
 fn mixed() -> (SimFs, SegmentInfo, Vec<SubgraphImage>) {
     let fs = SimFs::new();
     let mut images = keyed_images(70, 20);
@@ -89,7 +90,8 @@ fn of_a_sound_segment_everything_is_found() {
     }
 }
 
-/// The numbers of the blocks that hold records of each image of page `page`.
+/// Returns the positions of the blocks of page `page`, and the numbers of the blocks with records of each
+/// image.
 fn blocks_of(fs: &SimFs, info: &SegmentInfo, page: usize) -> (Vec<u64>, Vec<(ImageId, BTreeSet<usize>)>) {
     let directory = open_paged(fs, info).directory(page).unwrap();
     let images = directory.images.iter().map(|placed| {
@@ -141,7 +143,8 @@ fn without_a_directory_the_blocks_of_its_page_are_read() {
         let salvaged = salvage(&fs, Some(&info));
         salvaged.is_whole(&images);
         assert_eq!(salvaged.unknown, 1);
-        // A block of the page as well: images of the page are lost from there on, those of others are not.
+        // Damages a block of the page as well. Salvage may lose images of this page from there on, but none
+        // of other pages.
         for block in blocks_at(&bytes, page.blocks as usize) {
             let mut twice = damaged.clone();
             twice[block + 5] ^= 1;
@@ -156,7 +159,7 @@ fn without_a_directory_the_blocks_of_its_page_are_read() {
     }
 }
 
-/// Where the blocks of the page begin whose first one begins at `at`, up to six.
+/// Returns the positions of up to six blocks of a page. Its first block begins at `at`.
 fn blocks_at(bytes: &[u8], mut at: usize) -> Vec<usize> {
     let mut blocks = Vec::new();
     while blocks.len() < 6 && (blocks.len() < 3 || bytes[at + 2] != 0) {
@@ -175,7 +178,7 @@ fn without_its_ends_a_segment_is_read_block_by_block() {
     let bytes = bytes_of(&fs);
     let footer = bytes.len() - FOOTER_BYTES as usize;
     let graph = config(KeyKind::U64, false);
-    // The header, the top index, the footer, its magic.
+    // The header, the top index, the footer, its magic number.
     for at in [0, 33, HEADER_BYTES - 1, footer - 1, footer - 100, footer + 20, footer + 100, bytes.len() - 1]
     {
         let mut damaged = bytes.clone();
@@ -186,7 +189,7 @@ fn without_its_ends_a_segment_is_read_block_by_block() {
             salvaged.is_whole(&images);
             assert!((1..=3).contains(&salvaged.unknown), "byte {at}: {}", salvaged.unknown);
         }
-        // What the graph was created with stands in the footer alone.
+        // Only the footer has the configuration of the graph.
         let salvaged = salvage(&fs, None);
         if at < footer {
             salvaged.is_whole(&images);
@@ -212,7 +215,7 @@ fn whatever_is_damaged_nothing_wrong_is_found() {
         let salvaged = salvage_with(&fs, Some(&info), graph).unwrap();
         salvaged.is_part_of(&images);
         assert!(salvaged.unknown + salvaged.lost.len() > 0, "byte {at}");
-        // One page at most is lost.
+        // At most one page is lost.
         assert!(salvaged.found.len() + 2 >= images.len(), "byte {at}");
         damaged.iter_mut().skip(at).take(300).for_each(|byte| *byte = 0);
         fs.overwrite(&segment_name(FILE), &damaged);
@@ -224,7 +227,7 @@ fn whatever_is_damaged_nothing_wrong_is_found() {
     }
 }
 
-/// The mask of this directory reads as the head of a block that is as long as the directory is.
+/// The mask of this directory reads like the head of a block with the length of the directory.
 #[test]
 fn a_directory_is_not_taken_for_a_block() {
     let images: Vec<_> = [1, 2, 7, 40, 41]
@@ -251,7 +254,7 @@ fn a_segment_of_another_store_is_refused() {
     assert!(salvage_with(&SimFs::new(), Some(&info), graph).is_err());
 }
 
-/// Images in blocks of their own: a block that the disk does not give takes one with it.
+/// Each image has a block of its own. A block that the disk cannot read costs one image.
 #[test]
 fn a_block_that_cannot_be_read_takes_the_images_in_it() {
     let images: Vec<_> = (0..8).map(|id| dense_image(id, 64)).map(in_its_own_block).collect();

@@ -1,4 +1,4 @@
-//! Matrix Market files: what their first lines say, and entries that disagree with it.
+//! Tests of Matrix Market files: their first lines, and entries that contradict these lines.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn matrix(text: &str, both_ways: bool) -> (Vec<OwnedRow>, Vec<(u64, RowError)>) 
     read_as("a.mtx", text, &EdgeFormat { both_ways, ..EdgeFormat::matrix_market() })
 }
 
-/// The error that ends reading.
+/// Returns the error that ends reading.
 fn fault(text: &str) -> String {
     let lines = Lines::of(Path::new("a.mtx"), Cursor::new(text.to_owned().into_bytes()));
     let mut reader = EdgeReader::of(lines, &EdgeFormat::matrix_market());
@@ -39,7 +39,7 @@ fn entries_are_edges_and_their_values_weights() {
     for both_ways in [false, true] {
         assert_eq!(matrix(general, both_ways), (rows.to_vec(), vec![]));
     }
-    // One publisher writes one sign, and words may be in any case.
+    // One publisher writes a single `%` sign. Words may be in upper or lower case.
     let pattern = "%matrixmarket MATRIX Coordinate Pattern Symmetric\n3 3 3\n2 1\n% within\n3 3\n3 1\n";
     let once = [row(3, "2", "1", None, None), row(5, "3", "3", None, None), row(6, "3", "1", None, None)];
     assert_eq!(matrix(pattern, false), (once.to_vec(), vec![]));
@@ -82,9 +82,9 @@ fn a_file_that_disagrees_with_its_first_lines_is_refused() {
         ("%%MatrixMarket matrix coordinate real\n1 1 0\n", "is not the first line"),
         ("%%MatrixMarket vector coordinate real general\n1 1 0\n", "is not the first line"),
         ("%%MatrixMarket matrix coordinate quaternion general\n1 1 0\n", "is not the first line"),
-        ("%%MatrixMarket matrix array real general\n1 1\n", "a.mtx:1: format \"array\" is not read"),
-        ("%%MatrixMarket matrix coordinate complex general\n", "field \"complex\" is not read"),
-        ("%%MatrixMarket matrix coordinate real hermitian\n", "symmetry \"hermitian\" is not read"),
+        ("%%MatrixMarket matrix array real general\n1 1\n", "a.mtx:1: format \"array\" is not supported"),
+        ("%%MatrixMarket matrix coordinate complex general\n", "field \"complex\" is not supported"),
+        ("%%MatrixMarket matrix coordinate real hermitian\n", "symmetry \"hermitian\" is not supported"),
         ("%%MatrixMarket matrix coordinate pattern skew-symmetric\n", "a pattern has no signs"),
         (begin, "a.mtx:1: the file ends before the size line"),
         (&format!("{begin}% c\n3 3\n"), "a.mtx:3: \"3 3\" is not the size line of a matrix"),
@@ -103,7 +103,7 @@ fn a_file_that_disagrees_with_its_first_lines_is_refused() {
         let error = fault(text);
         assert!(error.contains(expected), "{text}: {error}");
     }
-    // A size that no memory holds costs nothing.
+    // The reader allocates no memory for the sizes that the file claims.
     let huge = fault(&format!("{begin}{0} {0} {0}\n1 2 1\n", u64::MAX));
     assert!(huge.ends_with("the file has 1"), "{huge}");
 }

@@ -1,4 +1,4 @@
-//! Records of one line and of several, against a writer of the same form.
+//! Tests of records of one line and of several lines, against a writer of the same form.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn records(text: &str, format: &EdgeFormat) -> Records {
     Records::of(Lines::of(Path::new("a.csv"), Cursor::new(text.to_owned().into_bytes())), format)
 }
 
-/// All records, with the lines on which they begin; nothing for an empty field without quotes.
+/// Returns all records with their first lines. An empty field without quotes is `None`.
 fn all(text: &str) -> Vec<(u64, Vec<Option<String>>)> {
     let mut records = records(text, &exact());
     let mut all = Vec::new();
@@ -45,7 +45,7 @@ fn what_was_written_comes_back() {
                 let field: String =
                     (0..rng.below(5)).map(|_| PIECES[rng.below(PIECES.len() as u64) as usize]).collect();
                 let special = field.contains(['"', ',', '\n', '\r']);
-                // A mark at the beginning of the file is none of its content.
+                // A byte order mark at the beginning of a file is not part of its content.
                 let mark = text.is_empty() && field.starts_with('\u{feff}');
                 let null = field.is_empty() && rng.below(2) == 0;
                 line += field.matches('\n').count() as u64;
@@ -113,7 +113,7 @@ fn nulls_are_no_keys() {
     assert_eq!(errors, expected);
 }
 
-/// All records, as text, and the faults of lines.
+/// Returns all records as text, and the errors with their lines.
 fn lenient(text: &str, format: &EdgeFormat) -> (Vec<Vec<String>>, Vec<(u64, RowError)>) {
     let (mut records, mut all, mut faults) = (records(text, format), Vec::new(), Vec::new());
     loop {
@@ -141,7 +141,7 @@ fn blanks_before_a_quote_are_no_part_of_the_field() {
         let expected: Vec<String> = expected.map(str::to_owned).to_vec();
         assert_eq!(lenient(text, &EdgeFormat::csv()), (vec![expected], vec![]), "{text}");
     }
-    // In the files of an export they are; tabs between fields are no blanks.
+    // In the files of an export, such blanks belong to the field. Tabs between fields are not blanks.
     assert_eq!(lenient("a, \"b\"\n", &exact()).0, [["a", " \"b\""]]);
     assert_eq!(lenient("a\t \t\"b\"\n", &EdgeFormat::tsv()).0, [["a", " ", "b"]]);
     let between = RowError::QuoteBetweenBlanks { text: "\"b".to_owned() };
@@ -160,14 +160,14 @@ fn carriage_returns_within_a_line_are_refused() {
     }
     assert_eq!(lenient("# c\r1,2\r3,4\n5,6\n", &EdgeFormat::csv()).1, fault(1));
     assert_eq!(lenient("a,\"b\"\nx\ry,\"z\"\n", &EdgeFormat::csv()).1, fault(2));
-    // At the end of a line, and in quotes, they are as ever.
+    // At the end of a line and within quotes, carriage returns are legal.
     assert_eq!(lenient("a,b\r\n", &EdgeFormat::csv()).0, [["a", "b"]]);
     assert_eq!(lenient("\"a\rb\",c\r\n", &EdgeFormat::csv()).0, [["a\rb", "c"]]);
     let long = format!("1,2\r{}\n3,4\n", "5,6\r".repeat(50));
     let lines = Lines::of(Path::new("a"), Cursor::new(long.into_bytes())).limited(100);
     let mut reader = EdgeReader::of(lines, &EdgeFormat::csv());
     let error = reader.next_row().expect("a row").expect_err("too long").to_string();
-    assert!(error.starts_with("a:1: a carriage return stands within the line"), "{error}");
+    assert!(error.starts_with("a:1: the line contains a carriage return"), "{error}");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn comments_are_counted_and_doubted() {
         (count(&hash), lenient(text, &hash).0),
         (3, [["src", "dst"], ["%20", "x"], ["ann", "bob"]].map(|r| r.map(str::to_owned).to_vec()).to_vec())
     );
-    // Of other files the problem line is none.
+    // In a DIMACS file, the problem line does not count as a comment.
     let mut dimacs = records("c x\np sp 2 1\na 1 2 5\n", &EdgeFormat::dimacs());
     assert!(dimacs.advance().expect("a row") && dimacs.comments() == 1);
     assert_eq!(dimacs.other_arcs(), None);

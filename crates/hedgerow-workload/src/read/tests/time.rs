@@ -1,4 +1,4 @@
-//! Times: dates, numbers with and without a unit, and what is shown of them.
+//! Tests of times: dates, numbers with and without a unit, and the text that shows a time.
 
 use super::super::{ReadTime, TimeError, TimeUnit, read_time, show_time};
 
@@ -30,7 +30,7 @@ fn dates() {
         ("", None),
     ] {
         assert_eq!(plain(text), expected.ok_or(TimeError::NotATime), "{text}");
-        // A column with a unit may have dates too.
+        // A column with a unit may contain dates too.
         let read = read_time(text, Some(TimeUnit::Seconds)).map(|time| time.microseconds);
         assert_eq!(read, expected.ok_or(TimeError::NotATime), "{text}");
     }
@@ -43,11 +43,11 @@ fn numbers_without_a_unit_must_be_likely_microseconds() {
     for whole in [0, 365 * DAY, -365 * DAY, 1_448_928_000_000_000, 253_402_300_799_999_999] {
         assert_eq!(plain(&whole.to_string()), Ok(whole));
     }
-    // Seconds and milliseconds of our days, and their smallest relatives.
+    // Seconds and milliseconds of present dates, and other numbers near the epoch.
     for near in ["1448928000", "1616976024321", "-17", "1", "31535999999999"] {
         assert_eq!(plain(near), Err(TimeError::NearEpoch), "{near}");
     }
-    // Nanoseconds of our days.
+    // Nanoseconds of present dates.
     for far in ["1448928000000000000", "253402300800000000", "-9223372036854775808"] {
         assert_eq!(plain(far), Err(TimeError::FarAway), "{far}");
     }

@@ -1,5 +1,5 @@
-//! What each byte of the files of a store belongs to, after the pages in `docs/format` and without the code
-//! that reads them.
+//! The kind of place of each byte in the files of a store, according to the pages in `docs/format`. It does
+//! not use the code that reads the files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,11 +9,12 @@ use hedgerow_testkit::SegmentLayout;
 use crate::common::records::number;
 use crate::stores::Files;
 
-/// The length of the header of every file, of what a log has before its records, and of the head of a record.
+/// The length of the header of every file, of the part of a log before its records, and of the head of a
+/// record.
 const HEADER: usize = 64;
 const PREAMBLE: usize = 128;
 const FRAME: usize = 56;
-/// Of a manifest: where its lists begin, the lengths of their entries, and that of its hash.
+/// The offset of a manifest's lists, the lengths of their entries, and the length of its hash.
 const LISTS: usize = 120;
 const SEGMENT_ENTRY: usize = 104;
 const LOG_ENTRY: usize = 16;
@@ -59,7 +60,7 @@ kinds!(
 );
 
 impl Kind {
-    /// Whether reads need it, and not only an opening.
+    /// True if reads need this kind, in addition to an opening.
     pub(super) fn is_read_later(self) -> bool {
         (Kind::BlockHead..=Kind::KeyBlock).contains(&self)
     }
@@ -94,12 +95,13 @@ impl Places {
         places
     }
 
-    /// File and position of each byte of each kind.
+    /// Returns the file and position of each byte, by kind.
     pub(super) fn by_kind(&self) -> impl Iterator<Item = (Kind, &[(String, usize)])> {
         self.by_kind.iter().map(|(kind, places)| (*kind, &places[..]))
     }
 
-    /// The pages, of 4,096 vertices, that a byte of a block or directory is of; `None` for other bytes.
+    /// Returns the pages, of 4,096 vertices, that a byte of a block or directory belongs to. Returns `None`
+    /// for other bytes.
     pub(super) fn pages_of(&self, file: &str, at: usize) -> Option<BTreeSet<u32>> {
         let layout = self.segments.get(file)?;
         let page = layout.pages.iter().find(|page| {
@@ -111,11 +113,12 @@ impl Places {
     }
 }
 
-/// A subgraph in a label, by their numbers.
+/// The id of an image: the numbers of its label and subgraph.
 pub(super) type ImageId = (u16, u32);
 
 impl Places {
-    /// The image with a record that a byte lies in, or, of the rest of a block, one of those in it.
+    /// Returns the image whose record contains a byte. For other bytes of a block, returns one of the images
+    /// in the block.
     pub(super) fn image_of(&self, file: &str, at: usize) -> Option<ImageId> {
         let layout = self.segments.get(file)?;
         let images = || layout.pages.iter().flat_map(|page| &page.images);
@@ -127,7 +130,7 @@ impl Places {
 
 type Kinds = Vec<Option<Kind>>;
 
-/// The kinds of the bytes of a file, of which the header is known.
+/// Returns the kinds of a file's bytes, of which only the header's kind is set.
 fn kinds_of(length: usize) -> Kinds {
     let mut kinds = vec![None; length];
     put(&mut kinds, 0..HEADER, Kind::FileHeader);
@@ -142,7 +145,7 @@ fn of_log(bytes: &[u8]) -> Kinds {
     let mut kinds = kinds_of(bytes.len());
     put(&mut kinds, HEADER..PREAMBLE, Kind::LogPreamble);
     let mut at = PREAMBLE;
-    // A closed log is cut behind its last record.
+    // A closed log ends after its last record.
     while at < bytes.len() {
         let end = at + FRAME + number(bytes, at, 4).next_multiple_of(8);
         put(&mut kinds, at..at + FRAME, Kind::LogFrame);

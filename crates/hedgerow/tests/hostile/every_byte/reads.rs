@@ -1,4 +1,4 @@
-//! The reads of a damaged store, and what each says, as one number.
+//! The reads of a damaged store, and the answer of each, as one number.
 
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
@@ -9,7 +9,8 @@ use hedgerow::{
 };
 use hedgerow_testkit::LABELS;
 
-/// What a read says, as one number: quickly, for each store is read in full, without optimization.
+/// The answer of a read, as one number. It is fast, because the test reads each store in full without
+/// optimization.
 #[derive(Default)]
 struct Said(u64);
 
@@ -34,8 +35,8 @@ impl Hasher for Said {
     }
 }
 
-/// One read. Those of a vertex are of lists, cold where there is a memory limit; the others are of all
-/// vertices or edges.
+/// One read. A read of a vertex reads lists, which are cold if there is a memory limit. The remaining reads
+/// read all vertices or edges.
 #[derive(Clone, Debug)]
 pub(super) enum Read {
     Exists(VertexKey),
@@ -45,18 +46,19 @@ pub(super) enum Read {
     Edges(&'static str, VertexKey, Direction),
     AllLabels(VertexKey, Direction),
     Edge(VertexKey, VertexKey),
-    /// A list without a look whether the vertex exists, in whatever order it stands.
+    /// A list in its stored order, without a check that the vertex exists.
     Run(VertexId, Direction),
     Vertices,
-    /// The edges of a label by the page: a scan in one direction, a visit in the other.
+    /// The edges of a label by pages: a scan in one direction, a visit in the other.
     ByPage(&'static str),
     Rows(&'static str),
     Resident(&'static str),
 }
 
 impl Read {
-    /// Every read of these vertices and of all labels. Only a rich graph has more than the default one. Where
-    /// a graph keeps no incoming edges, those of one vertex take all outgoing ones: enough of one.
+    /// Returns every read of these vertices and of all labels. Only a rich graph has labels in addition to
+    /// the default one. If a graph keeps no incoming edges, incoming reads of one vertex read all outgoing
+    /// edges. One vertex with such reads is then sufficient.
     pub(super) fn all(vertices: &[VertexKey], rich: bool, reverse: bool) -> Vec<Read> {
         let labels = || LABELS.iter().map(|(name, _)| *name).take(if rich { LABELS.len() } else { 1 });
         let mut all = Vec::new();
@@ -77,8 +79,8 @@ impl Read {
         all
     }
 
-    /// The vertex whose own lists are all that is read, if that is so: where a graph keeps no incoming edges,
-    /// these are found in the lists of all other vertices.
+    /// Returns the vertex if the read uses only the lists of that vertex. If a graph keeps no incoming edges,
+    /// an incoming read uses the lists of all other vertices.
     pub(super) fn vertex(&self) -> Option<&VertexKey> {
         const OUT: Direction = Direction::Out;
         match self {
@@ -88,7 +90,7 @@ impl Read {
         }
     }
 
-    /// What a snapshot says.
+    /// Returns the answer of a snapshot.
     pub(super) fn ask(&self, snapshot: &Snapshot) -> Result<u64> {
         let mut said = Said::default();
         match self {
@@ -147,7 +149,7 @@ impl Read {
     }
 }
 
-/// The edges of a vertex with their properties.
+/// Hashes the edges of a vertex with their properties.
 fn edges(
     snapshot: &Snapshot,
     (label, vertex, direction): (&str, &VertexKey, Direction),
@@ -174,7 +176,7 @@ fn by_page(view: &TieredView, said: &mut Said) -> Result<()> {
         (a, b, weight.to_bits()).hash(said);
         ControlFlow::Continue(())
     })?;
-    // Visits come in whatever order is quickest.
+    // The order of a visit is not defined.
     let mut visited = 0_u64;
     view.visit_weighted(vertices, Direction::In, |v, run, weights| {
         for (at, other) in run.iter().enumerate() {

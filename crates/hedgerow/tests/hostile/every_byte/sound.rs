@@ -1,4 +1,4 @@
-//! The sound stores: small ones that together have every kind of file and record of format 5.
+//! The sound stores: small stores that together have every kind of file and record of format 5.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,28 +12,29 @@ use super::reads::Read;
 use crate::common;
 use crate::stores::Files;
 
-/// Vertices of a page.
+/// The number of vertices in a page.
 const PAGE: u64 = 4096;
-/// Of a hub with weights so many neighbors are cut into pieces, and so many parallel edges with ranks.
+/// A vertex with many edges. Its neighbors with weights and its parallel edges with ranks are cut into
+/// pieces.
 const HUB: u64 = 7;
 const HUB_EDGES: u64 = 7_600;
 const HUB_RANKS: u64 = 8_400;
-/// Pages of the graph with the hub that have little else, and a vertex of each.
+/// The pages of the graph with the hub that have little other content, with a vertex in each.
 const OTHER_PAGES: [u64; 2] = [3, 9];
-/// The label of properties of vertices.
+/// The label number of vertex properties.
 const OF_VERTICES: u16 = u16::MAX;
-/// Of so many vertices each store's lists are read one by one.
+/// The approximate number of vertices in each store whose lists are read one by one.
 const READ_ALONE: usize = 12;
-/// And so many lists that lie beside the damage, others each time.
+/// The maximum number of lists near the damage that are read, other lists each time.
 const READ_NEAR: usize = 24;
 
-/// A store, what can be asked of it, and what it says.
+/// A store, its reads and their answers.
 pub(super) struct Sound {
     pub(super) name: &'static str,
     config: ModelConfig,
     pub(super) files: Files,
     pub(super) places: Places,
-    /// What every damaged store is asked, then each list of every vertex.
+    /// The reads for every damaged store, then the reads of each list of every vertex.
     pub(super) reads: Vec<Read>,
     pub(super) answers: Vec<u64>,
     pub(super) always: usize,
@@ -41,7 +42,7 @@ pub(super) struct Sound {
     of_image: BTreeMap<ImageId, Vec<usize>>,
 }
 
-/// Every store. Numbers, texts and keys of several kinds are kept in other records each.
+/// Makes every store. Numbers, texts and keys of several kinds have different types of records.
 pub(super) fn all(seed: u64) -> [Sound; 4] {
     let config = |directed, weighted, keys, rich| ModelConfig { directed, weighted, keys, rich };
     [
@@ -57,7 +58,7 @@ fn options(config: ModelConfig) -> Options {
 }
 
 impl Sound {
-    /// Of a closed store; what it says is what the model does.
+    /// Makes the data of a closed store. Its content must equal the model.
     fn new(name: &'static str, config: ModelConfig, disk: &SimFs, model: &Model) -> Sound {
         let files = disk.files();
         let (places, of_image) = (Places::of(&files), BTreeMap::new());
@@ -104,8 +105,8 @@ impl Sound {
         }
     }
 
-    /// The numbers of the reads to make where a byte is damaged: of some lists of its image, drawn by `rng`,
-    /// then those that are made always.
+    /// Returns the numbers of the reads to make for a damaged byte. First come reads of some lists of its
+    /// image, drawn by `rng`, then the reads that every case makes.
     pub(super) fn reads_beside(&self, file: &str, at: usize, rng: &mut SplitMix64) -> Vec<usize> {
         let near = self.places.image_of(file, at).and_then(|image| self.of_image.get(&image));
         let near = near.map_or(&[][..], |near| near);
@@ -114,12 +115,12 @@ impl Sound {
         drawn.copied().chain(0..self.always).collect()
     }
 
-    /// To open it again.
+    /// Returns the options to open the store again.
     pub(super) fn options(&self) -> Options {
         options(self.config).create(false)
     }
 
-    /// The page of a vertex, where its key tells: then its lists alone are read for it.
+    /// Returns the page of a vertex if the key gives it. Reads of this vertex then use only its lists.
     pub(super) fn page_of(&self, vertex: &VertexKey) -> Option<u32> {
         match vertex {
             VertexKey::U64(id) if self.config.keys == KeyKind::Dense => Some((id / PAGE) as u32),
@@ -127,7 +128,7 @@ impl Sound {
         }
     }
 
-    /// Two vertices on a page that is none of `pages`.
+    /// Returns two vertices on a page that is not one of `pages`.
     pub(super) fn free_page(&self, pages: Option<&BTreeSet<u32>>) -> Option<(u64, u64)> {
         let pages = pages.filter(|_| self.config.keys == KeyKind::Dense)?;
         let free = OTHER_PAGES.into_iter().find(|page| !pages.contains(&(*page as u32)))?;
@@ -135,7 +136,7 @@ impl Sound {
     }
 }
 
-/// The vertices of the graph with a hub that have most to say.
+/// Returns the vertices with the most content in the graph with a hub.
 fn hubs(config: ModelConfig) -> &'static [VertexKey] {
     const HUBS: [VertexKey; 4] = [
         VertexKey::U64(HUB),
@@ -155,8 +156,8 @@ fn commit(graph: &Graph, model: &mut Model, ops: &[ModelOp]) {
     tx.commit().unwrap();
 }
 
-/// Random transactions, some of them in each of two segments. Those in the log have an opening read the pages
-/// that they change, so in the other stores the log holds a definition alone.
+/// Makes a store by random transactions, some of them in each of two segments. An opening reads the pages
+/// that transactions in the log change. The log of the other stores therefore contains only a definition.
 fn random(name: &'static str, config: ModelConfig, seed: u64) -> Sound {
     let disk = SimFs::new();
     let graph = options(config).open_on(disk.handle()).unwrap();
@@ -165,7 +166,7 @@ fn random(name: &'static str, config: ModelConfig, seed: u64) -> Sound {
     }
     let (mut model, mut generator) = (Model::new(config), Generator::new(config, seed, 0, 150));
     if config.keys == KeyKind::Str {
-        // Longer than a byte says.
+        // The length does not fit into one byte.
         let long = VertexKey::Str(Arc::from("long".repeat(80)));
         commit(&graph, &mut model, &[ModelOp::InsertVertex(long)]);
     }
@@ -188,8 +189,8 @@ fn random(name: &'static str, config: ModelConfig, seed: u64) -> Sound {
     Sound::new(name, config, &disk, &model)
 }
 
-/// A vertex with enough edges that the image of its subgraph is cut, in two labels, and a few others far from
-/// it.
+/// Makes a store with a vertex whose edges in two labels cut the image of its subgraph. A few other vertices
+/// are far from it.
 fn hub(config: ModelConfig) -> Sound {
     let disk = SimFs::new();
     let graph = options(config).reverse(false).open_on(disk.handle()).unwrap();
@@ -210,7 +211,7 @@ fn hub(config: ModelConfig) -> Sound {
     let more = (0..6).map(|n| ModelOp::Rich(RichOp::Put(knows(n * 40), known.clone())));
     commit(&graph, &mut model, &more.collect::<Vec<_>>());
     graph.checkpoint().unwrap();
-    // On a page of its own: what the log changes is read by an opening.
+    // The change is on a separate page, because an opening reads the pages that the log changes.
     let far = OTHER_PAGES[1] * PAGE;
     commit(&graph, &mut model, &[ModelOp::RemoveEdge(key(far), key(far + 1))]);
     let edge = EdgeKey::new("calls", HUB, HUB + 2).rank(1);

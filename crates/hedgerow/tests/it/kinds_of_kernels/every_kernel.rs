@@ -1,4 +1,4 @@
-//! Every kernel of the registry, in memory and by the page.
+//! Every kernel of the registry, in memory and on tiered views.
 
 use hedgerow::{
     Comparison, EdgeDirection, EdgeKey, EdgeSelection, KernelView, KeyKind, KindId, LabelOptions, Options,
@@ -13,14 +13,14 @@ use super::world::{World, options};
 
 fn is_same(a: &Outcome, b: &Outcome) -> bool {
     match (a, b) {
-        // Communities as good as others are not the same ones.
+        // Two partitions may be equally good and still differ, so this compares labels.
         (Outcome::Communities(a), Outcome::Communities(b)) => a.labels == b.labels,
         (a, b) => a.agrees_with(b, 1e-12),
     }
 }
 
-/// Compares what a kernel says of the chosen edges, in memory and by the page, with what it says of the same
-/// edges of another snapshot. Whether it had a result.
+/// Compares the result of a kernel on the chosen edges, in memory and on a tiered view, with the result on
+/// the same edges of another snapshot. True if the kernel returned a result.
 fn same_result(
     kernel: &'static Kernel,
     (snapshot, selection): (&Snapshot, &EdgeSelection<'_>),
@@ -50,13 +50,13 @@ fn same_result(
     expected.is_ok()
 }
 
-/// The vertices at both ends of the first edge of a label.
+/// Returns the vertices at both ends of the first edge of a label.
 fn ends_of(world: &World, snapshot: &Snapshot, label: &str) -> [VertexId; 2] {
     let edge = world.edges.iter().find(|edge| edge.label == label).unwrap();
     [&edge.src, &edge.dst].map(|key| snapshot.vertex_id(key).unwrap().unwrap())
 }
 
-/// Labels that are named, kinds if they are named, and the kinds of the vertices of the graph.
+/// The labels of a call, the kinds if the call names them, and the kinds of the vertices of the graph.
 type Case = (&'static [&'static str], Option<Vec<KindId>>, Vec<KindId>);
 
 #[test]
@@ -64,7 +64,7 @@ fn every_kernel_runs_on_the_vertices_of_the_kinds_that_labels_state() {
     for directed in [true, false] {
         let disk = SimFs::new();
         let mut world = World::new(&options(directed), &disk);
-        // The pass over keys meets keys of files, where memory keeps none, and keys of memory.
+        // The scan of keys meets keys in files, if memory keeps none, and keys in memory.
         world.graph.checkpoint().unwrap();
         let World { graph, airport, port, airline, edges, rng } = world;
         graph.close().unwrap();
@@ -106,7 +106,7 @@ fn every_kernel_runs_on_the_vertices_of_the_kinds_that_labels_state() {
             }
             assert!(tried >= 25, "{tried} kernels");
         }
-        // Views of a part of the edges, and in other directions.
+        // Views of some of the edges, and in other directions.
         let parts: [fn(EdgeSelection<'static>) -> EdgeSelection<'static>; 3] = [
             |selection| selection.direction(EdgeDirection::In),
             |selection| selection.direction(EdgeDirection::Both),
@@ -126,7 +126,8 @@ fn every_kernel_runs_on_the_vertices_of_the_kinds_that_labels_state() {
     }
 }
 
-/// A label that the limit has no room for is read by the page, with the vertices of its kinds.
+/// The limit has no room for the label, so the kernel uses a tiered view, with the vertices of the kinds of
+/// the label.
 #[test]
 fn kernels_on_kinds_within_a_limit_give_what_they_give_in_memory() {
     const AIRPORTS: u64 = 12_000;

@@ -1,4 +1,4 @@
-//! Airports and airlines, and a store of some of them alone.
+//! A store of airports and airlines, and a store of only some of its vertices.
 
 use hedgerow::{
     Durability, EdgeKey, Graph, KeyKind, KindId, LabelOptions, Options, PropertyType, Snapshot, Topology,
@@ -9,7 +9,7 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 
 pub(super) const LABELS: [&str; 4] = ["route", "ferry", "owns", "plain"];
 pub(super) const AIRPORTS: u64 = 300;
-/// They take the second page of ids.
+/// The number of airlines: they fill more than one page of ids.
 pub(super) const AIRLINES: u64 = 5_000;
 
 pub(super) struct Edge {
@@ -19,8 +19,8 @@ pub(super) struct Edge {
     pub(super) weight: f64,
 }
 
-/// Airports, ports, airlines with texts for keys, and vertices of the default kind. Routes join airports,
-/// ferries ports, airlines own airports; any vertices are joined by edges of the label that states no kinds.
+/// A store with airports, ports, airlines with texts for keys, and vertices of the default kind. Routes join
+/// airports, ferries join ports, airlines own airports. Edges of the label without kinds join any vertices.
 pub(super) struct World {
     pub(super) graph: Graph,
     pub(super) airport: KindId,
@@ -55,7 +55,7 @@ impl World {
     }
 
     fn fill(&mut self) {
-        // Vertices that go again leave their ids to those of other kinds.
+        // Removed vertices leave their ids to vertices of other kinds.
         let mut tx = self.graph.write().unwrap();
         (0..100_u64).for_each(|n| _ = tx.insert_vertex(self.port.key(10_000 + n)).unwrap());
         tx.commit().unwrap();
@@ -90,7 +90,7 @@ impl World {
                 _ => ("plain", [any[at / 4 % 4], any[at / 16 % 4]]),
             };
             let (src, dst) = (self.key(from), self.key(to));
-            // Halves, whose sums are exact.
+            // Multiples of one half have exact sums.
             let weight = (1 + self.rng.below(9)) as f64 / 2.0;
             tx.put_edge_with(EdgeKey::new(label, &src, &dst), [("weight", weight)]).unwrap();
             self.edges.push(Edge { label, src, dst, weight });
@@ -98,8 +98,8 @@ impl World {
         tx.commit().unwrap();
     }
 
-    /// A store of the vertices of these kinds alone and all edges of these labels, under the same vertex ids,
-    /// without kinds.
+    /// Makes a store of only the vertices of these kinds and all edges of these labels, with the same vertex
+    /// ids and without kinds.
     pub(super) fn alone(
         &self,
         snapshot: &Snapshot,
@@ -125,7 +125,7 @@ impl World {
             tx.put_edge_with(key, [("weight", edge.weight)]).unwrap();
         }
         tx.commit().unwrap();
-        // As many ids.
+        // The store gets the same number of ids.
         if !graph.snapshot().unwrap().contains_vertex(bound - 1).unwrap() {
             let mut tx = graph.write().unwrap();
             tx.insert_vertex(bound - 1).unwrap();

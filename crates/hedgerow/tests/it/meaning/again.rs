@@ -1,5 +1,5 @@
-//! Reads of a snapshot, asked again after others defined labels, kinds and properties, and wrote and removed
-//! first and last edges.
+//! Repeated reads of a snapshot. Between them other transactions define labels, kinds and properties, and
+//! write and remove first and last edges.
 
 use hedgerow::{
     Comparison, CsrOptions, Direction, Durability, EdgeDirection, EdgeKey, EdgePattern, EdgeSelection, Graph,
@@ -16,7 +16,7 @@ const LABELS: [&str; 6] = ["", "a", "b", "c", "d", "e"];
 const KINDS: [&str; 2] = ["user", "page"];
 const VERTICES: u64 = 12;
 
-/// A store, and what of it may still come.
+/// A store, and the random source of its later changes.
 struct World {
     graph: Graph,
     rng: SplitMix64,
@@ -44,7 +44,7 @@ impl World {
         LABELS[self.rng.below(LABELS.len() as u64) as usize]
     }
 
-    /// Defines something, or commits: what is refused changes nothing.
+    /// Defines a name or commits a change. A refused step changes nothing.
     fn step(&mut self) {
         let (label, n) = (self.label(), self.rng.below(1 << 20));
         match self.rng.below(12) {
@@ -74,7 +74,7 @@ impl World {
                 tx.commit().unwrap();
             }
             6 => {
-                // All edges of a label: the last one goes.
+                // Removes all edges of a label, also the last one.
                 let Ok(snapshot) = self.graph.snapshot() else { return };
                 let mut all = Vec::new();
                 let row = |row: hedgerow::EdgeRow<'_>| all.push((row.src(), row.dst(), row.rank()));
@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// Which read, of which edges, of which vertices.
+    /// Makes a random question: the kind of read, the edges, and the vertices.
     fn question(&mut self) -> Question {
         let some = |rng: &mut SplitMix64| -> Option<Vec<&'static str>> {
             let count = rng.below(4);

@@ -1,4 +1,4 @@
-//! Views by the page of chosen edges, against the model and against resident views, whatever is in memory.
+//! Tiered views of chosen edges, compared with the model and with resident views, whatever is in memory.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ use super::model::{Chosen, Edges, VERTICES, World, lists};
 type Entries = BTreeMap<u32, Vec<(u32, f64)>>;
 
 fn in_order(mut entries: Entries) -> Entries {
-    // Parallel edges come in no order; a NaN is like another.
+    // Parallel edges have no order, and all NaNs are equal.
     let order = |a: &(u32, f64), b: &(u32, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
     entries.values_mut().for_each(|list| list.sort_by(order));
     entries
@@ -32,7 +32,7 @@ fn bits(entries: &Entries) -> Vec<(u32, Vec<(u32, u64)>)> {
     entries.iter().map(|(&v, entries)| (v, list(entries))).collect()
 }
 
-/// What visits say, each vertex asked for twice, in no order.
+/// Returns the result of visits, for each vertex in a shuffled order.
 fn visited(view: &impl WeightedTopology, direction: Direction, rng: &mut Rng) -> Entries {
     let bound = view.vertex_bound() as u32;
     let start = rng.below(u64::from(bound)) as u32;
@@ -54,7 +54,7 @@ fn visited(view: &impl WeightedTopology, direction: Direction, rng: &mut Rng) ->
     in_order(found.into_iter().filter(|(_, list)| !list.is_empty()).collect())
 }
 
-/// What scans say, without weights.
+/// Returns the result of scans, without weights.
 fn scanned(view: &impl WeightedTopology, direction: Direction) -> Vec<(u32, Vec<u32>)> {
     let all = SubgraphId(0)..SubgraphId(view.vertex_bound().div_ceil(64) as u32);
     let (mut found, mut next) = (Vec::new(), 0);
@@ -131,7 +131,7 @@ fn selections_by_the_page_agree_with_a_model_whatever_is_in_memory() {
                     evicted += world.graph.evict().unwrap() as u64;
                     check(snapshot, edges, &Chosen::draw(&mut rng, world.weighted), directed, &mut rng);
                     checked += 1;
-                    // Some come back, in one label.
+                    // Some lists come back into memory, in one label.
                     let v = world.vertex();
                     (0..3).for_each(|_| _ = snapshot.neighbors_of_all(v, Direction::Out).unwrap());
                 }
@@ -148,7 +148,7 @@ fn options(directed: bool, keys: KeyKind) -> Options {
     options.durability(Durability::Manual).background_settling(false)
 }
 
-/// Two labels on five pages, with a property; in files.
+/// Makes a store with two labels on five pages, with a property, in files.
 fn store(directed: bool, keys: KeyKind, edges: u64) -> SimFs {
     const BOUND: u64 = 5 * 4096;
     let disk = SimFs::new();
@@ -175,7 +175,7 @@ fn store(directed: bool, keys: KeyKind, edges: u64) -> SimFs {
     disk
 }
 
-/// Several labels, weights, a filter, and what is turned.
+/// Returns selections with several labels, weights, a filter, and other directions.
 fn selections() -> [EdgeSelection<'static>; 5] {
     let both = EdgeSelection::of_labels(["road", "rail"]);
     [
@@ -187,7 +187,7 @@ fn selections() -> [EdgeSelection<'static>; 5] {
     ]
 }
 
-/// Those that read lists in each of the ways that there are: a frontier, weights, all lists, the first
+/// The kernels that read lists in each of the existing ways: a frontier, weights, all lists, the first
 /// neighbors of all.
 const TRIED: [&str; 4] = ["bfs", "sssp", "pagerank", "wcc"];
 
@@ -197,11 +197,11 @@ fn kernels(run: impl Fn(&registry::Arguments) -> Outcome) -> Vec<Outcome> {
     outcomes.collect()
 }
 
-/// With a limit that has no room for the labels kernels read chosen edges by the page, give what they give in
-/// memory, and leave nothing there.
+/// The limit has no room for the labels. Kernels on chosen edges use tiered views, return the same results as
+/// in memory, and leave nothing in memory.
 #[test]
 fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
-    // Without directions lists are read as outgoing ones are with them.
+    // An undirected graph reads lists as a directed graph reads outgoing lists.
     for directed in [true, false].into_iter().filter(|directed| *directed || is_deep()) {
         let disk = store(directed, KeyKind::Dense, 1_000_000);
         let whole = options(directed, KeyKind::Dense).open_on(disk.handle()).unwrap();
@@ -215,7 +215,7 @@ fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
         let graph = options(directed, KeyKind::Dense).memory_limit(limit).open_on(disk.handle()).unwrap();
         let snapshot = graph.snapshot().unwrap();
         let mut by_page = 0;
-        // Without directions there is one way to read an edge.
+        // In an undirected graph there is only one way to read an edge.
         let some = if directed { 5 } else { 1 };
         for (selection, (edges, expected)) in selections().iter().zip(&expected).take(some) {
             let view = match snapshot.kernel_view(selection).unwrap() {
@@ -228,8 +228,8 @@ fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
             for (found, expected) in found.iter().zip(expected) {
                 assert!(found.agrees_with(expected, 1e-9), "{:?} of {selection:?}", expected.kind());
             }
-            // Each thread keeps a window of incoming edges, of one page or more, which may come on top of a
-            // full memory.
+            // Each thread keeps a window of incoming edges, of one page or more, in addition to a full
+            // memory.
             let (used, threads) =
                 (graph.stats().unwrap().memory_bytes(), rayon::current_num_threads() as u64);
             let bound = limit + threads * edges / 5 * 12 * 5 / 4;
@@ -244,8 +244,8 @@ fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
     }
 }
 
-/// Rows copied from labels that do not fit, and neighborhoods that are most of the graph, are what they are
-/// without a limit.
+/// Copied rows of labels that do not fit, and neighborhoods with most of the graph, are the same as without a
+/// limit.
 #[test]
 fn compressed_rows_and_wide_neighborhoods_within_a_limit_are_those_of_memory() {
     let disk = store(true, KeyKind::U64, 2_400_000);
@@ -282,8 +282,8 @@ fn compressed_rows_and_wide_neighborhoods_within_a_limit_are_those_of_memory() {
     assert!(answers(Some(limit)) == answers(None), "rows or neighborhoods differ");
 }
 
-/// An edge without a number to weigh is the same error by the page, and so is a selection that makes no
-/// sense.
+/// An edge without a number for its weight is the same error in a tiered view. The same is true for a
+/// selection that makes no sense.
 #[test]
 fn edges_without_a_weight_are_refused_by_the_page() {
     let graph: Graph = options(true, KeyKind::Dense).open_on(SimFs::new().handle()).unwrap();
@@ -307,7 +307,7 @@ fn edges_without_a_weight_are_refused_by_the_page() {
     assert_eq!(snapshot.tiered_view_selected(&filled).unwrap().edge_count(), 2);
 }
 
-/// Damage in a page is the error of the kernel that meets it; sound again, the view reads on.
+/// Damage in a page is an error of the kernel that reads it. When the page is sound again, the view reads it.
 #[test]
 fn damage_fails_kernels_on_chosen_edges() {
     let disk = store(true, KeyKind::Dense, 100_000);
@@ -328,7 +328,7 @@ fn damage_fails_kernels_on_chosen_edges() {
                     assert_eq!(damage.file, segment);
                     failed += 1;
                 }
-                Ok(_) => {} // in a label or a place that was not read
+                Ok(_) => {} // in a label or a place that the kernel did not read
                 other => panic!("{other:?}"),
             }
         }

@@ -1,4 +1,4 @@
-//! A graph beside a model of it, and what a selection takes of the model.
+//! A graph with a model of it, and the edges of the model that a selection takes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use hedgerow_io::Vfs;
 use hedgerow_workload::rng::Rng;
 
 pub(super) const LABELS: [&str; 4] = ["", "plain", "multi", "none"];
-/// Some subgraphs, and a hub whose lists have parts.
+/// The number of vertices: several subgraphs, and a hub whose lists are in parts.
 pub(super) const VERTICES: u64 = 300;
 
-/// Label, source, destination and rank; of an undirected graph the smaller end first.
+/// The label, the source, the destination and the rank; in an undirected graph the smaller end comes first.
 pub(super) type Key = (usize, u64, u64, u64);
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,7 +46,7 @@ impl World {
         World::of(graph, (directed, weighted), seed)
     }
 
-    /// A store of a kind (directed, with incoming edges, weighted) in files.
+    /// Makes a store of a kind (directed, with incoming edges, weighted) in files.
     pub(super) fn on(disk: Arc<dyn Vfs>, kind: (bool, bool, bool), seed: u64) -> World {
         let graph = options(kind).durability(Durability::Manual).open_on(disk).unwrap();
         World::of(graph, (kind.0, kind.2), seed)
@@ -56,7 +56,7 @@ impl World {
         for (label, multi) in [("plain", false), ("multi", true), ("none", false)] {
             let options = LabelOptions::new().multi(multi).property("number", PropertyType::I64);
             let options = options.property("share", PropertyType::F64);
-            // One label has not all properties.
+            // Only the label `multi` has the property `text`.
             let text = options.clone().property("text", PropertyType::Utf8);
             graph.define_label(label, if multi { text } else { options }).unwrap();
         }
@@ -109,7 +109,7 @@ impl World {
     }
 }
 
-/// What is chosen, for the model.
+/// The chosen edges, in the form of the model.
 #[derive(Clone, Debug)]
 pub(super) struct Chosen {
     pub(super) labels: Option<Vec<usize>>,
@@ -124,7 +124,7 @@ impl Chosen {
         let mut any = |n: u64| rng.below(n) as usize;
         let sets: [&[usize]; 6] = [&[0], &[2], &[0, 1], &[2, 1], &[3, 2, 0, 2], &[0, 1, 2]];
         let labels = if any(4) == 0 { None } else { Some(sets[any(6)].to_vec()) };
-        // Of labels of which one has the property.
+        // Conditions use only properties that at least one of the chosen labels has.
         let has = |label: usize, name: &str| match name {
             "text" => label == 2,
             "weight" => weighted && label == 0,
@@ -199,7 +199,7 @@ impl Chosen {
     }
 }
 
-/// By the operators of Rust.
+/// Returns the result of a condition by the operators of Rust.
 pub(super) fn passes((name, condition): &(&str, Condition), label: usize, edge: &Edge) -> bool {
     let texts = |value: &Value| if let Value::Utf8(text) = value { text.to_string() } else { String::new() };
     let starts = |found: &String, start: &Value| found.starts_with(&texts(start));
@@ -244,7 +244,7 @@ fn meets<T: PartialOrd>(
     }
 }
 
-/// The entries of every vertex's list: other end, label, rank, weight.
+/// The entries of the list of every vertex: the other end, the label, the rank and the weight.
 pub(super) type Lists = BTreeMap<u64, Vec<(u64, usize, u64, f64)>>;
 
 pub(super) fn lists(edges: &Edges, chosen: &Chosen, directed: bool) -> Lists {

@@ -1,4 +1,4 @@
-//! Random changes beside a plain graph, with snapshots that are held meanwhile.
+//! Random changes to a store and to a plain graph, with snapshots that stay open meanwhile.
 
 use hedgerow::{Graph, Snapshot};
 use hedgerow_testkit::SimFs;
@@ -7,7 +7,7 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 
 use super::{Kind, PAGE};
 
-/// A graph on a few pages beside a plain one, and the means to change both.
+/// A graph on a few pages and a plain graph, with the means to change both.
 pub(super) struct World {
     kind: Kind,
     graph: Graph,
@@ -60,7 +60,8 @@ impl World {
         tx.commit().unwrap();
     }
 
-    /// Snapshots see what they saw, whatever was written, checkpointed and taken out of memory since.
+    /// Checks that open snapshots keep their state after writes, checkpoints and evictions. Returns the
+    /// number of evicted subgraphs.
     pub(super) fn run(mut self) -> usize {
         let (mut held, mut evicted): (Vec<(Snapshot, PlainGraph)>, usize) = (Vec::new(), 0);
         for step in 0..32 {
@@ -76,7 +77,7 @@ impl World {
             let at = self.rng.below(held.len() as u64) as usize;
             let (snapshot, plain) = if held.len() > 3 { held.swap_remove(at) } else { held[at].clone() };
             check_runs(&snapshot.tiered_view_of("").unwrap(), &plain);
-            // What an older snapshot without a page version holds stays in memory.
+            // The store cannot evict the data of an older snapshot without a page version.
             if step % 4 == 3 {
                 held.clear();
             }

@@ -12,7 +12,7 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 /// The bytes of an edge in the model.
 pub(super) const MODEL_EDGE: u64 = 40;
 
-/// The shape of a store, and the calls on it, by their seed.
+/// The shape of a store and of its calls, from a seed.
 pub(super) struct Plan {
     pub(super) directed: bool,
     pub(super) reverse: bool,
@@ -21,7 +21,7 @@ pub(super) struct Plan {
     pub(super) labels: u64,
     pub(super) vertices: u64,
     pub(super) edges: u64,
-    /// The length of the longest text.
+    /// The maximum length of a text.
     pub(super) text: u64,
     pub(super) hub: u64,
     /// The divisor of the numbers of edges.
@@ -37,11 +37,12 @@ impl Plan {
         let limit = LEAST_MEMORY_LIMIT + rng.below(3) * (4 << 20);
         let labels = [1, 3, 40][rng.below(3) as usize];
         let vertices = [2_000, 20_000, 60_000][rng.below(3) as usize];
-        // Deep rounds have more edges, and more in a call.
+        // Deep rounds have more edges, and more edges in each call.
         let share = if is_deep() { 1 } else { 5 };
         let edges = [20_000, 60_000, 150_000][rng.below(3) as usize] / share;
         let hub = [0, 0, 40_000][rng.below(3) as usize];
-        // A checkpoint has one image in memory, which with a hub of long values is larger than the limit.
+        // A checkpoint keeps one image in memory. With a hub of long values, this image is larger than the
+        // limit.
         let text = [0, 40, if hub > 0 { 400 } else { 20_000 }][rng.below(3) as usize];
         Plan { directed, reverse, dense, limit, labels, vertices, edges, text, hub, share, rng }
     }
@@ -51,7 +52,7 @@ impl Plan {
         Options::new().keys(keys).directed(self.directed).reverse(self.reverse).durability(Durability::Manual)
     }
 
-    /// Returns the key of a vertex: ids of graphs without dense keys are far apart.
+    /// Returns the key of a vertex. In graphs without dense keys, the keys have gaps.
     pub(super) fn key(&self, n: u64) -> u64 {
         if self.dense { n } else { n * 977 + 5 }
     }
@@ -70,7 +71,7 @@ impl Plan {
         })
     }
 
-    /// The text of an edge; its length and content come from the edge's number.
+    /// Returns the text of an edge. Its length and content come from the edge's number.
     pub(super) fn text(&self, number: i64) -> Option<String> {
         (self.text > 0 && number % 50 == 0).then(|| {
             let len = number as u64 * 7 % self.text;
@@ -82,7 +83,7 @@ impl Plan {
         std::iter::once(Value::I64(number)).chain(self.text(number).map(Value::from)).collect()
     }
 
-    /// Returns the edges with which the store begins.
+    /// Returns the initial edges of the store.
     pub(super) fn first_edges(&mut self) -> Vec<((u64, u64, u64), i64)> {
         let mut edges: Vec<_> = (0..self.edges as i64).map(|number| (self.random_edge(), number)).collect();
         let hub = self.key(1);
@@ -124,7 +125,7 @@ impl Plan {
     }
 }
 
-/// The edges of the graph, by label and ends, with their numbers.
+/// The edges of the graph, by label and endpoints, with their numbers.
 #[derive(Default)]
 pub(super) struct Model {
     pub(super) edges: HashMap<(u64, u64, u64), i64>,
@@ -132,7 +133,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Returns the memory of the map, with the one that it replaced when it grew last.
+    /// Returns the memory of the map, plus the map that it replaced at its last growth.
     pub(super) fn bytes(&self) -> u64 {
         self.edges.capacity() as u64 * MODEL_EDGE * 3 / 2
     }

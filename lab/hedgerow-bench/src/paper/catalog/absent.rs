@@ -1,4 +1,4 @@
-//! Tables and figures that are not run again, each with its reason.
+//! The tables and figures that the program does not run again, each with its reason.
 
 use super::super::experiment::Absent;
 use super::super::published::Paper;

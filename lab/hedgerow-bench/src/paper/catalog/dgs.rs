@@ -22,7 +22,8 @@ const fn experiment(
     Experiment { paper: Paper::Dgs, place, title, differs, plot, rows }
 }
 
-/// All figures of the times of a hundred operations beside others.
+/// Returns all figures of an operation's latency: times of a hundred operations, concurrent with other
+/// operations.
 fn latencies(context: &Context<'_>, operation: &str) -> Result<Vec<Record>> {
     let mut records = context.records(M::Operations)?.to_vec();
     let is_one = |metric: &str| {

@@ -1,5 +1,5 @@
-//! The factors of the study's equation 1, for each container and operation: what the structure takes, how
-//! many times more it takes with versions, and how many times more than that with locks.
+//! The factors of equation 1 of the study, for each container and operation: the cost of the structure, the
+//! factor of versions, and the additional factor of locks.
 
 use super::super::context::Context;
 use super::super::measure::Measurement;
@@ -8,7 +8,7 @@ use hedgerow_report::failure::Result;
 
 const OPERATIONS: [&str; 3] = ["insert", "search", "scan"];
 
-/// The factors, of each container that has all three forms.
+/// Returns the factors of each container that has all three forms.
 pub(super) fn factors(context: &Context<'_>) -> Result<Vec<Record>> {
     let forms = context.records(Measurement::Forms)?;
     let find = |engine: &str, metric: &str| {

@@ -12,7 +12,7 @@ mod teseo;
 use super::experiment::{Absent, Experiment};
 use super::published::Paper;
 
-/// The tables and figures of a paper that are run again, in the order of their numbers.
+/// Returns the tables and figures of a paper that are run again, in the order of their numbers.
 pub(super) fn experiments(paper: Paper) -> &'static [Experiment] {
     match paper {
         Paper::Dgs => dgs::EXPERIMENTS,
@@ -23,7 +23,7 @@ pub(super) fn experiments(paper: Paper) -> &'static [Experiment] {
     }
 }
 
-/// What the paper is about.
+/// Returns a description of the paper.
 pub(super) fn about(paper: Paper) -> &'static str {
     match paper {
         Paper::Dgs => {
@@ -46,7 +46,7 @@ pub(super) fn about(paper: Paper) -> &'static str {
     }
 }
 
-/// Those that are not.
+/// Returns the tables and figures of a paper that are not run again.
 pub(super) fn absent(paper: Paper) -> impl Iterator<Item = &'static Absent> {
     absent::ABSENT.iter().filter(move |absent| absent.paper == paper)
 }

@@ -1,26 +1,27 @@
-//! Parts of measurements that several experiments show.
+//! Selections of records that several experiments show.
 
 use super::super::context::Context;
 use super::super::measure::Measurement;
 use crate::record::Record;
 use hedgerow_report::failure::Result;
 
-/// What one thread does on all forms of the containers. Their insertions are of the first half of the edges,
-/// and say so.
+/// Returns the figures of one thread on all forms of the containers. The insertions cover the first half of
+/// the edges, and their metric says so.
 pub(super) fn forms(context: &Context<'_>, metrics: &[&str]) -> Result<Vec<Record>> {
     let records = by_one_thread(context.pick(Measurement::Forms, metrics)?);
     Ok(renamed(records, "insert", "insert edges=half"))
 }
 
-/// As [`forms`], of the structures alone, the structures with versions, and the whole containers: without
-/// variants.
+/// Returns the figures of [`forms`] for the structures alone, the structures with versions, and the whole
+/// containers. Leaves out the variants.
 pub(super) fn three_forms(context: &Context<'_>, metrics: &[&str]) -> Result<Vec<Record>> {
     let mut records = forms(context, metrics)?;
     records.retain(|record| !record.engine.contains(", "));
     Ok(records)
 }
 
-/// The structures alone, without versions and locks; beside them the store, which has no such form, as it is.
+/// Returns the figures of the structures alone, without versions and locks. Adds the figures of the whole
+/// store, because it has no such form.
 pub(super) fn structures(context: &Context<'_>, metrics: &[&str]) -> Result<Vec<Record>> {
     let mut records = forms(context, metrics)?;
     let is_structure = |engine: &str| engine == "csr" || engine.ends_with(" plain");
@@ -29,24 +30,24 @@ pub(super) fn structures(context: &Context<'_>, metrics: &[&str]) -> Result<Vec<
     Ok(records)
 }
 
-/// PageRank of readers, by the writers beside them.
+/// Returns the PageRank figures of readers, by the number of concurrent writers.
 pub(super) fn ranks_beside_writers(context: &Context<'_>) -> Result<Vec<Record>> {
     context.pick(Measurement::Mixed, &["pr"])
 }
 
-/// Edges that writers insert, and remove before that, by the readers beside them.
+/// Returns the figures of writers that remove edges and insert them, by the number of concurrent readers.
 pub(super) fn writes_beside_readers(context: &Context<'_>) -> Result<Vec<Record>> {
     Ok(renamed(context.pick(Measurement::Mixed, &["write"])?, "write", "insert"))
 }
 
-/// Insertions of batches, by their size.
+/// Returns the figures of batch insertions, by the size of the batch.
 pub(super) fn batches(context: &Context<'_>) -> Result<Vec<Record>> {
     let mut records = context.pick(Measurement::Ingest, &["insert"])?;
     records.retain(|record| record.metric.contains("batch="));
     Ok(records)
 }
 
-/// What one thread of the store does in a measurement that has it.
+/// Returns the figures of the store with one thread, from a measurement of the store.
 pub(super) fn store(
     context: &Context<'_>,
     measurement: Measurement,
@@ -57,7 +58,7 @@ pub(super) fn store(
     Ok(records)
 }
 
-/// Metrics without parameters, of a measurement.
+/// Returns the records of a measurement whose metrics are these, without parameters.
 pub(super) fn exact(
     context: &Context<'_>,
     measurement: Measurement,
@@ -68,32 +69,32 @@ pub(super) fn exact(
     Ok(records)
 }
 
-/// Those with as many threads as were measured, or with one.
+/// Keeps the records with the largest number of threads.
 pub(super) fn by_most_threads(mut records: Vec<Record>) -> Vec<Record> {
     let most = records.iter().map(|record| record.threads).max().unwrap_or(1);
     records.retain(|record| record.threads == most);
     records
 }
 
-/// Those with one thread.
+/// Keeps the records with one thread.
 pub(super) fn by_one_thread(mut records: Vec<Record>) -> Vec<Record> {
     records.retain(|record| record.threads == 1);
     records
 }
 
-/// Those of these engines or forms.
+/// Keeps the records of these engines or forms.
 pub(super) fn of(mut records: Vec<Record>, engines: &[&str]) -> Vec<Record> {
     records.retain(|record| engines.contains(&record.engine.as_str()));
     records
 }
 
-/// Those with this parameter, as `mix=tao`.
+/// Keeps the records with this parameter, such as `mix=tao`.
 pub(super) fn with(mut records: Vec<Record>, parameter: &str) -> Vec<Record> {
     records.retain(|record| record.metric.split(' ').any(|word| word == parameter));
     records
 }
 
-/// Records under another metric, with the parameters that they have.
+/// Renames a metric of the records, and keeps its parameters.
 pub(super) fn renamed(mut records: Vec<Record>, from: &str, to: &str) -> Vec<Record> {
     for record in &mut records {
         if let Some(rest) = record.metric.strip_prefix(from) {
@@ -103,7 +104,7 @@ pub(super) fn renamed(mut records: Vec<Record>, from: &str, to: &str) -> Vec<Rec
     records
 }
 
-/// Several parts, one after the other.
+/// Joins several selections, one after the other.
 pub(super) fn join(parts: impl IntoIterator<Item = Result<Vec<Record>>>) -> Result<Vec<Record>> {
     let parts: Vec<Vec<Record>> = parts.into_iter().collect::<Result<_>>()?;
     Ok(parts.concat())

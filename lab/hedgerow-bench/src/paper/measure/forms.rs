@@ -1,5 +1,6 @@
-//! The containers in all their forms: the structure alone, with versions, and whole, which the cost model of
-//! the study divides an operation's cost among; and the switches of ablations.
+//! The containers in all their forms: the structure alone, the structure with versions, and the whole. The
+//! cost model of the study divides the cost of an operation among these. The switches of ablations are forms
+//! too.
 
 use std::time::Instant;
 
@@ -14,10 +15,10 @@ use crate::record::Record;
 use crate::suite::{Measured, check_count, sources, timed};
 use hedgerow_report::failure::Result;
 
-/// The kernels that are run on forms.
+/// The number of kernels to run on forms.
 const KERNELS: usize = 5;
 
-/// Those that differ in the size of their blocks, of the engines that are asked for.
+/// Returns the forms of the requested engines that differ in the size of their blocks.
 pub(super) fn blocks(bench: &Bench<'_>) -> Result<Vec<Form>> {
     of_engines(bench, |form| form.block() > 0)
 }
@@ -27,7 +28,7 @@ fn of_engines(bench: &Bench<'_>, is_wanted: impl Fn(&Form) -> bool) -> Result<Ve
     Ok(forms()?.into_iter().filter(|form| engines.contains(&form.container) && is_wanted(form)).collect())
 }
 
-/// Measures those of the engines that are asked for.
+/// Measures the forms of the requested engines, except the forms with another size of blocks.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let sources = sources(&bench.work.csr()?);
     let fixed = bench.csr()?;
@@ -70,7 +71,7 @@ fn insert(
     subject.insert_vertices(bench.work.graph.vertices)?;
     let is_shared = kind == FormKind::Whole && !subject.lacks(Capability::ParallelWriters);
     let writers = if is_shared { bench.threads() } else { 1 };
-    // The first half by one writer, whose rate all forms have.
+    // One writer inserts the first half: all forms have this rate.
     let (first, second) = bench.edges.split_at(bench.edges.len() / 2);
     let seconds = timed(1, |_| subject.insert(Share::all(first)))?;
     measured.add(name, "insert", "edges/s", 1, bench.directed(first.len()) / seconds);

@@ -1,5 +1,5 @@
-//! Ingestion: single edges and batches by more and more threads, how the latency of single edges changes
-//! while the graph grows, memory.
+//! Ingestion: single edges and batches with more and more threads, the latency of single edges while the
+//! graph grows, and memory.
 
 use hedgerow_subjects::{Edge, Engine, Share, Subject};
 use std::time::Instant;
@@ -10,14 +10,14 @@ use crate::record::Record;
 use crate::suite::{Measured, check_count, timed};
 use hedgerow_report::failure::Result;
 
-/// Insertions whose latency is measured together, as the study does.
+/// The number of insertions in one latency, the same as in the study.
 pub(super) const TOGETHER: usize = 100;
-/// Parts of the ingestion of which each has its own latency.
+/// The number of parts of the ingestion; each part has its own latency.
 const PARTS: usize = 10;
-/// Edges in a batch, as powers of two.
+/// The numbers of edges in a batch, as powers of two.
 const BATCHES: [u32; 5] = [2, 4, 8, 10, 16];
 
-/// Measures it.
+/// Measures ingestion.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let engines = bench.engines().into_iter().map(|engine| (engine.name(), engine)).collect();
     let mut records =
@@ -44,7 +44,7 @@ fn singles(bench: &Bench<'_>, engine: Engine, name: &'static str, measured: &mut
         } else {
             timed(writers, |nth| subject.insert(Share::of(edges, nth, writers)))?
         };
-        // Before a snapshot is opened: that of the store keeps a view.
+        // Memory is measured before a snapshot opens: a snapshot of the store keeps a view.
         let bytes = subject.memory_bytes() as f64 / count;
         measured.add(name, "insert", "edges/s", writers, count / (seconds + shown(&*subject)?));
         if writers == 1 {
@@ -55,7 +55,7 @@ fn singles(bench: &Bench<'_>, engine: Engine, name: &'static str, measured: &mut
     Ok(())
 }
 
-/// By one writer, with the latency of each hundred. Returns the seconds in all.
+/// Inserts the edges with one writer, and measures the latency of each hundred. Returns the total seconds.
 fn one_writer(
     subject: &dyn Subject,
     edges: &[Edge],
@@ -86,7 +86,7 @@ fn one_writer(
 fn batches(bench: &Bench<'_>, engine: Engine, name: &'static str, measured: &mut Measured) -> Result<()> {
     let (edges, writers) = (&bench.edges, bench.threads());
     let count = bench.directed(edges.len());
-    // Each writer has one batch at least.
+    // Each writer has at least one batch.
     for power in BATCHES.into_iter().filter(|power| writers << power <= edges.len()) {
         let subject = bench.empty(engine)?;
         let seconds = timed(writers, |nth| {

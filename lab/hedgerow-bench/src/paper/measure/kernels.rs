@@ -1,4 +1,4 @@
-//! Kernels on snapshots right after ingestion, by one thread and by all.
+//! Kernels on snapshots right after ingestion, with one thread and with all threads.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::record::Record;
 use crate::suite::{Measured, sources};
 use hedgerow_report::failure::Result;
 
-/// Measures them.
+/// Measures the kernels.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let sources = sources(&bench.work.csr()?);
     let fixed = bench.csr()?;
@@ -28,7 +28,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     })
 }
 
-/// A figure of a wrong answer is no figure.
+/// Checks that the answers agree with the CSR: a figure of a wrong answer is no figure.
 pub(super) fn must_agree(name: &str, expected: &[Answer], answers: &[Answer]) -> Result<()> {
     let kernels = Kernel::ALL.into_iter().zip(expected.iter().zip(answers));
     for (kernel, (expected, answer)) in kernels {
@@ -39,8 +39,8 @@ pub(super) fn must_agree(name: &str, expected: &[Answer], answers: &[Answer]) ->
     Ok(())
 }
 
-/// Runs these kernels, a prefix of [`Kernel::ALL`], once on a new snapshot, by `threads` threads; searches by
-/// the mean over the sources.
+/// Runs these kernels, a prefix of [`Kernel::ALL`], once on a new snapshot, with `threads` threads. For a
+/// kernel with a source, the time is the mean over the sources.
 pub(super) fn once(
     subject: &dyn Subject,
     name: &'static str,

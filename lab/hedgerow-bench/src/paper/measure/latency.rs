@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::suite::Measured;
 use hedgerow_report::figures::percentile;
 
-/// How long each group of operations took, in nanoseconds.
+/// The time of each group of operations, in nanoseconds.
 #[derive(Debug, Default)]
 pub(super) struct Latencies(Vec<f64>);
 
@@ -14,8 +14,8 @@ impl Latencies {
         self.0.push(taken.as_nanos() as f64);
     }
 
-    /// Adds these of the figures p50, p95, p99, max and mean in seconds, under the metric and their names;
-    /// none where nothing was timed.
+    /// Adds the requested figures in seconds: p50, p95, p99, max or mean. The names of the metric and the
+    /// figure form the new metric. Adds nothing if no operation was timed.
     pub(super) fn add(
         mut self,
         engine: &'static str,
@@ -39,7 +39,7 @@ impl Latencies {
     }
 }
 
-/// The name of the figure before the parameters of the metric: `insert, mean progress=10`.
+/// Returns the metric with the name of the figure before its parameters: `insert, mean progress=10`.
 fn named(metric: &str, figure: &str) -> String {
     match metric.split_once(" progress=") {
         Some((before, progress)) => format!("{before}, {figure} progress={progress}"),

@@ -1,15 +1,15 @@
-//! LinkBench, by the suite of that name.
+//! LinkBench, measured by the suite of the same name.
 
 use super::super::bench::Bench;
 use crate::record::Record;
 use crate::suite::{LinkBenchOptions, linkbench_records};
 use hedgerow_report::failure::Result;
 
-/// Nodes and requests, with and without `--quick`.
+/// The numbers of nodes and requests, with `--quick` and without.
 const QUICK: (u64, u64) = (20_000, 50_000);
 const WHOLE: (u64, u64) = (100_000, 200_000);
 
-/// Measures it; none without the files of the workload.
+/// Measures LinkBench. Returns no records without the files of the workload.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let (nodes, requests) = if bench.quick { QUICK } else { WHOLE };
     let requests = requests.min(bench.edges.len() as u64);
@@ -19,14 +19,14 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let mut records = linkbench_records(&options, bench.rivals)?;
     for record in &mut records {
         record.metric = named(&record.metric);
-        // The suite's are to the store, those of the reports to the CSR or the best.
+        // The suite's ratios are to the store; the ratios of reports are to the CSR or to the best.
         record.ratio = None;
     }
     Ok(records)
 }
 
-/// As the papers name it: `tao.p99` is `latency, p99 mix=tao`, `dflt_durable.ops_per_s` is
-/// `requests mix=dflt durable=yes`.
+/// Returns the name that the papers use: `latency, p99 mix=tao` for `tao.p99`, and `requests mix=dflt
+/// durable=yes` for `dflt_durable.ops_per_s`.
 fn named(metric: &str) -> String {
     let Some((mix, figure)) = metric.split_once('.') else { return metric.to_owned() };
     let what = if figure == "ops_per_s" { "requests".to_owned() } else { format!("latency, {figure}") };

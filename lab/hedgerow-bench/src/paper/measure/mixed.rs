@@ -1,5 +1,5 @@
-//! Readers beside writers: each reader opens snapshots and ranks their vertices, each writer removes and
-//! inserts edges of its own.
+//! Readers concurrent with writers. Each reader opens snapshots and ranks their vertices. Each writer removes
+//! and inserts its own edges.
 
 use hedgerow_core::Capability;
 use hedgerow_subjects::Subject;
@@ -9,7 +9,7 @@ use crate::record::Record;
 use crate::suite::{Measured, beside};
 use hedgerow_report::failure::Result;
 
-/// Measures them.
+/// Measures readers and writers together.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let mut subjects = bench.filled("mixed", &bench.edges);
     subjects.retain(|(name, subject)| bench.is_able("mixed", name, &**subject, Capability::Versions));
@@ -21,7 +21,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     })
 }
 
-/// So many readers and writers at a time: each alone, and beside the others.
+/// Returns the numbers of readers and writers to run together: each group alone, and both at the same time.
 fn pairs(counts: &[usize]) -> Vec<(usize, usize)> {
     let with_none = || [0].into_iter().chain(counts.iter().copied());
     with_none()

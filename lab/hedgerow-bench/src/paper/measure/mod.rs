@@ -1,4 +1,4 @@
-//! What is measured, once in a process, whatever number of tables and figures shows a part of it.
+//! The measurements. Each runs once in a process, for all tables and figures that show a part of it.
 
 mod forms;
 mod ingest;
@@ -17,39 +17,40 @@ use super::bench::Bench;
 use crate::record::Record;
 use hedgerow_report::failure::Result;
 
-/// A measurement: all engines, in turns.
+/// A measurement of all engines, in turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Measurement {
-    /// Single edges and batches into empty engines; memory.
+    /// Single edges and batches into empty engines, and memory.
     Ingest,
-    /// Edges that are removed and inserted again, temporary edges.
+    /// Edges that are removed and inserted again, and temporary edges.
     Updates,
-    /// The last fifth of the edges, searches, scans; latencies of all three at a time.
+    /// Insertions of the last fifth of the edges, searches and scans; latencies with all three at the same
+    /// time.
     Operations,
-    /// Lists of graphs of more and more vertices.
+    /// Lists of graphs with more and more vertices.
     Scales,
     /// Lists of one length.
     Sets,
-    /// Lists of one length by the size of blocks.
+    /// Lists of one length, by the size of blocks.
     Blocks,
     /// Lists whose neighbours have several versions.
     Versions,
     /// Kernels.
     Kernels,
-    /// Readers beside writers.
+    /// Readers concurrent with writers.
     Mixed,
-    /// Containers without their versions and locks, and with parts switched off.
+    /// Containers without versions and locks, and with parts switched off.
     Forms,
     /// Indexes of vertices.
     Vertices,
-    /// Edges in the order of their times.
+    /// Edges in the order of their timestamps.
     Traces,
     /// LinkBench.
     Links,
 }
 
 impl Measurement {
-    /// What tells its rows from those of others.
+    /// Returns the name that distinguishes the rows of this measurement.
     pub(super) fn name(self) -> &'static str {
         match self {
             Measurement::Ingest => "ingestion",
@@ -68,7 +69,7 @@ impl Measurement {
         }
     }
 
-    /// Makes it.
+    /// Runs the measurement.
     pub(super) fn make(self, bench: &Bench<'_>) -> Result<Vec<Record>> {
         match self {
             Measurement::Ingest => ingest::measure(bench),

@@ -1,5 +1,5 @@
-//! The operations of the study: the last fifth of the edges is inserted, a fifth of the edges is searched
-//! for, lists are read that are drawn by their degree; by more and more threads, and all three at a time.
+//! The operations of the study: insert the last fifth of the edges, search for a fifth of the edges, and read
+//! lists that are drawn by their degree. They run with more and more threads, and all three at the same time.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,18 +16,18 @@ use crate::record::Record;
 use crate::suite::{Measured, timed};
 use hedgerow_report::failure::Result;
 
-/// Operations of a reader on one snapshot beside a writer.
+/// The number of operations of a reader on one snapshot while a writer runs.
 const ON_ONE_SNAPSHOT: usize = 100 * TOGETHER;
 const FIGURES: [&str; 5] = ["p50", "p95", "p99", "max", "mean"];
 
-/// What is asked.
+/// The input of the operations.
 struct Streams<'a> {
-    /// What is there before.
+    /// The edges in the graph before the operations.
     first: &'a [Edge],
-    /// What is inserted.
+    /// The edges to insert.
     last: &'a [Edge],
     searched: Vec<(VertexId, VertexId)>,
-    /// Edges of the above between vertices of few neighbours, and of many.
+    /// The searched edges whose source has few neighbours; in `high`, many neighbours.
     low: Vec<(VertexId, VertexId)>,
     high: Vec<(VertexId, VertexId)>,
     scanned: Vec<VertexId>,
@@ -56,7 +56,7 @@ impl<'a> Streams<'a> {
     }
 }
 
-/// Measures them.
+/// Measures the operations.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let streams = Streams::draw(bench)?;
     let mut subjects = bench.filled("operations", streams.first);
@@ -85,7 +85,8 @@ fn reads(
     measured: &mut Measured,
 ) -> Result<()> {
     let snapshot = subject.snapshot()?;
-    // The others had their turns since: what is timed first must not be slower for that.
+    // The other subjects ran since the last turn of this one. Without this scan, the first timed read would
+    // be slower.
     snapshot.scan()?;
     for threads in bench.thread_counts() {
         let kinds = [
@@ -131,8 +132,8 @@ fn reads(
     }
 }
 
-/// One thread inserts, one searches and one scans, each until the insertions end; latencies of a hundred
-/// operations.
+/// Runs three threads until the insertions end: one inserts, one searches and one scans. Measures the
+/// latencies of a hundred operations.
 fn at_once(
     subject: &dyn Subject,
     streams: &Streams<'_>,
@@ -146,7 +147,7 @@ fn at_once(
         times[of].lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(taken);
     };
     timed(3, |nth| {
-        // Whatever ends the insertions, or a reader, ends all.
+        // The end of one thread, with or without an error, ends all three.
         let _ends = Ends(&done);
         match nth {
             0 => insert_all(subject, streams.last, |begun| push(0, begun)),
@@ -171,7 +172,7 @@ fn at_once(
     Ok(())
 }
 
-/// Has all end when one does.
+/// A guard that ends all threads when one thread ends.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -189,7 +190,7 @@ fn insert_all(subject: &dyn Subject, edges: &[Edge], push: impl Fn(Instant)) -> 
     Ok(())
 }
 
-/// Reads by hundreds, over and over until `done`, on a snapshot that is opened again now and then.
+/// Reads by hundreds, over and over until `done`. Opens a new snapshot after [`ON_ONE_SNAPSHOT`] operations.
 fn again_and_again<T>(
     subject: &dyn Subject,
     asked: &[T],

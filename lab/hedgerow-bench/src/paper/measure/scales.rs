@@ -1,5 +1,5 @@
-//! Scans of lists that are drawn by their degree, on graphs of more and more vertices with four neighbours
-//! each on average.
+//! Scans of lists that are drawn by their degree. The graphs have more and more vertices, with four
+//! neighbours each on average.
 
 use std::time::{Duration, Instant};
 
@@ -14,21 +14,22 @@ use crate::record::Record;
 use crate::suite::Measured;
 use hedgerow_report::failure::Result;
 
-/// Scales of the graphs, as LiveGraph's: numbers of vertices as powers of two. With `--quick` smaller ones.
+/// The scales of the graphs, the same as LiveGraph's: numbers of vertices as powers of two. With `--quick`,
+/// the scales are smaller.
 const SCALES: [u32; 4] = [16, 18, 20, 22];
 const QUICK: [u32; 4] = [10, 12, 14, 16];
-/// Edges of a vertex: each is in two lists.
+/// The number of edges of a vertex; each edge is in two lists.
 const EDGE_FACTOR: u32 = 2;
 const SEED: u64 = 42;
-/// How long lists are scanned.
+/// The time for scans of lists.
 const LIMIT: Duration = Duration::from_millis(300);
-/// Lists between two looks at the clock.
+/// The number of lists between two looks at the clock.
 const STRETCH: usize = 256;
-/// Different lists that are drawn, as a power of two.
+/// The number of different lists to draw, as a power of two.
 const DRAWN: u32 = 16;
 const FORM: GraphForm = GraphForm { directed: false, weighted: false };
 
-/// Measures them, on graphs that are not larger than that of the work.
+/// Measures the scans, on graphs that are not larger than the graph of the work.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let scales = if bench.quick { QUICK } else { SCALES };
     let most = bench.work.graph.vertices.max(2).ilog2().max(QUICK[0]);

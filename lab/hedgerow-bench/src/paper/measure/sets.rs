@@ -1,6 +1,6 @@
-//! Lists of one length: the study's synthetic data, sets of elements of uniform size. A sweep of the length
-//! on all engines, one of the size of blocks on the containers that have such a parameter, and one of the
-//! share of neighbours that have several versions.
+//! Lists of one length: the study's synthetic data, sets of uniform size. One sweep varies the length on all
+//! engines. One varies the size of blocks on the containers with such a parameter. One varies the share of
+//! neighbours with several versions.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -17,21 +17,22 @@ use crate::record::Record;
 use crate::suite::{Measured, check_count};
 use hedgerow_report::failure::Result;
 
-/// A kind of reads ends after this time.
+/// The time limit for one kind of reads.
 const LIMIT: Duration = Duration::from_millis(300);
-/// Reads between two looks at the clock.
+/// The number of reads between two looks at the clock.
 const STRETCH: usize = 64;
-/// Lengths of lists, as powers of two.
+/// The lengths of lists, as powers of two.
 const LENGTHS: [u32; 5] = [4, 8, 10, 12, 16];
-/// The length where something else varies, as a power of two.
+/// The length of lists in the sweeps of other parameters, as a power of two.
 const LENGTH: u32 = 12;
-/// Elements in all sets together, as a power of two, and with `--quick`; never more than the graph has edges.
+/// The number of elements in all sets together, as a power of two: without `--quick`, and with it. It is
+/// never more than the number of edges of the graph.
 const ELEMENTS: (u32, u32) = (22, 18);
-/// Of a hundred neighbours so many have several versions.
+/// The percentages of neighbours with several versions.
 const SHARES: [usize; 3] = [2, 8, 32];
-/// Versions beside the newest one, each kept by a snapshot.
+/// The number of versions in addition to the newest one; a snapshot keeps each of them.
 const VERSIONS: usize = 3;
-/// Directed, so that lists of elements are no part of what is read; they are written, by all engines alike.
+/// A directed graph, so that reads do not include the lists of elements. All engines alike write these lists.
 const FORM: GraphForm = GraphForm { directed: true, weighted: false };
 
 /// Sets of `1 << length` elements each.
@@ -39,9 +40,9 @@ struct Sets {
     vertices: usize,
     owners: usize,
     length: usize,
-    /// In random order.
+    /// The edges, in random order.
     edges: Vec<Edge>,
-    /// Edges to search for, and lists to read.
+    /// The edges to search for, and the lists to read.
     searched: Vec<(VertexId, VertexId)>,
     scanned: Vec<VertexId>,
     limit: Duration,
@@ -56,7 +57,7 @@ impl Sets {
         let mut rng = Rng::part(17, length as u64);
         let mut edges = Vec::with_capacity(vertices);
         for owner in 0..owners as u32 {
-            // One element of each of so many equal ranges: distinct without a look at the others.
+            // One element from each of `length` equal ranges: the elements are distinct without a comparison.
             let range = (vertices / length) as u64;
             let element = |nth: usize| VertexId((nth as u64 * range + rng.below(range)) as u32);
             edges.extend((0..length).map(element).map(|element| (VertexId(owner), element, 1.0)));
@@ -80,7 +81,7 @@ impl Sets {
     }
 }
 
-/// Inserts, searches and scans by the length of lists.
+/// Measures insertions, searches and scans by the length of lists.
 pub(super) fn lengths(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let engines: Vec<_> = bench.work.options.engines.iter().map(|engine| (engine.name(), *engine)).collect();
     let mut records = Vec::new();
@@ -99,7 +100,7 @@ pub(super) fn lengths(bench: &Bench<'_>) -> Result<Vec<Record>> {
     Ok(records)
 }
 
-/// Inserts, searches and scans by the size of blocks, on containers that have such a parameter.
+/// Measures insertions, searches and scans by the size of blocks, on containers with such a parameter.
 pub(super) fn block_sizes(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let sets = Sets::draw(bench, LENGTH);
     let forms = blocks(bench)?.into_iter().map(|form| (form.container, form)).collect();
@@ -109,7 +110,7 @@ pub(super) fn block_sizes(bench: &Bench<'_>) -> Result<Vec<Record>> {
     Ok(on(&sets.name(), records))
 }
 
-/// Searches and scans by the share of neighbours that have several versions.
+/// Measures searches and scans by the share of neighbours with several versions.
 pub(super) fn versions(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let sets = Sets::draw(bench, LENGTH);
     let engines = bench.engines().into_iter().map(|engine| (engine.name(), engine)).collect();
@@ -181,7 +182,8 @@ fn reads(
     Ok(())
 }
 
-/// What `read` reads in a second, of a stretch at a time, over and over until the limit.
+/// Calls `read` with one stretch at a time, over and over until the limit. Returns the number of items that
+/// it reads in a second.
 fn for_a_while<T>(limit: Duration, asked: &[T], read: impl Fn(&[T]) -> Result<usize>) -> Result<f64> {
     let begun = Instant::now();
     let mut done = 0;

@@ -1,4 +1,4 @@
-//! Traces: the edges of data sets in the order of their times, one by one.
+//! Traces: insertions of the edges of data sets, one by one, in the order of their timestamps.
 
 use hedgerow_core::VertexId;
 use hedgerow_lab::GraphForm;
@@ -13,7 +13,7 @@ use hedgerow_report::failure::Result;
 /// The data sets.
 const TRACES: [&str; 2] = ["temporal/snap-CollegeMsg", "temporal/snap-sx-mathoverflow"];
 
-/// Measures them; none where the data folder is absent.
+/// Measures the traces. Returns no records if the data folder is absent.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let mut records = Vec::new();
     for name in TRACES {

@@ -1,4 +1,4 @@
-//! Edges that go and come: a fifth removed and inserted again, temporary edges, insertions with some removals
+//! Updates of edges: a fifth removed and inserted again, temporary edges, and insertions with some removals
 //! among them.
 
 use std::collections::HashSet;
@@ -14,16 +14,16 @@ use crate::record::Record;
 use crate::suite::{Measured, check_count, timed};
 use hedgerow_report::failure::Result;
 
-/// Rounds of removing and inserting a fifth of the edges.
+/// The number of rounds that remove and insert a fifth of the edges.
 const ROUNDS: usize = 5;
-/// Parts of the stream of temporary edges, each with its own rate and memory.
+/// The number of parts of the stream of temporary edges; each part has its own rate and memory.
 const PARTS: usize = 20;
-/// Insertions and removals in a hundred updates (LSMGraph's: one removal in 21).
+/// The numbers of insertions and removals in a hundred updates (LSMGraph's: one removal in 21).
 const MIX: (usize, usize) = (95, 5);
-/// Edges that are inserted, or removed, at a stretch.
+/// The number of edges to insert, or to remove, at a stretch.
 const STRETCH: usize = 64;
 
-/// Measures them.
+/// Measures the updates.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let temporary = temporary(bench)?;
     let engines = bench.engines().into_iter().map(|engine| (engine.name(), engine)).collect();
@@ -39,7 +39,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     })
 }
 
-/// A fifth of the edges, by all threads.
+/// Removes and inserts a fifth of the edges with all threads, in rounds.
 fn rounds(
     bench: &Bench<'_>,
     subject: &dyn Subject,
@@ -65,9 +65,9 @@ fn bytes(bench: &Bench<'_>, subject: &dyn Subject) -> f64 {
     subject.memory_bytes() as f64 / bench.directed(bench.edges.len())
 }
 
-/// As many edges as the graph has and that it has not, without repetition, between ends of its edges: so
-/// their degrees are distributed as the graph's are. Fewer where the graph is so dense that they are hard to
-/// find.
+/// Returns as many new edges as the graph has edges, without repetition. Their ends are ends of the graph's
+/// edges: their degrees are distributed like the degrees of the graph. Returns fewer edges if the graph is so
+/// dense that new edges are hard to find.
 fn temporary(bench: &Bench<'_>) -> Result<Vec<Edge>> {
     let csr = bench.csr()?;
     let snapshot = csr.snapshot()?;
@@ -91,8 +91,8 @@ fn temporary(bench: &Bench<'_>) -> Result<Vec<Edge>> {
     Ok(found)
 }
 
-/// Each edge is inserted, and removed a part of the stream later, by all threads: the number of edges stays
-/// about the same.
+/// Inserts each temporary edge, and removes it a part of the stream later, with all threads. The number of
+/// edges stays about the same.
 fn with_temporary(
     bench: &Bench<'_>,
     subject: &dyn Subject,
@@ -126,7 +126,7 @@ fn with_temporary(
     subject.remove(Share::all(last))
 }
 
-/// The last fifth of the edges, and among them removals of edges that were there.
+/// Inserts the last fifth of the edges, with removals of earlier edges among the insertions.
 fn few_removals(
     bench: &Bench<'_>,
     engine: Engine,

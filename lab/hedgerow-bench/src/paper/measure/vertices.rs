@@ -13,10 +13,11 @@ use crate::record::Record;
 use crate::suite::Measured;
 use hedgerow_report::failure::Result;
 
-/// Vertices, as a power of two, and with `--quick`; never more than the graph has edges.
+/// The number of vertices, as a power of two: without `--quick`, and with it. It is never more than the
+/// number of edges of the graph.
 const VERTICES: (u32, u32) = (22, 20);
 
-/// What is measured: an index by itself, or that of an engine.
+/// The measured index: an index alone, or the index of an engine.
 enum Index {
     Dense,
     Hash,
@@ -24,7 +25,7 @@ enum Index {
     Of(Engine),
 }
 
-/// Measures them.
+/// Measures the indexes.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let most = if bench.quick { VERTICES.1 } else { VERTICES.0 };
     let count = 1u32 << most.min(bench.edges.len().max(2).ilog2());
@@ -70,7 +71,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     Ok(on(&format!("{count} vertices"), records))
 }
 
-/// An index of ids `0..asked.len()`, each of which leads to itself.
+/// Measures an index of the ids `0..asked.len()`; each id leads to itself.
 fn by_itself<I>(
     name: &'static str,
     asked: &[u32],
@@ -93,7 +94,7 @@ fn by_itself<I>(
     Ok(())
 }
 
-/// The vertices of an engine, many to a transaction, and looks for them at random.
+/// Inserts the vertices of an engine, many to a transaction, and searches for them at random.
 fn of_engine(
     name: &'static str,
     engine: Engine,

@@ -1,40 +1,42 @@
-//! Figures that the papers published about their evaluations, to be printed beside those of this program.
+//! Figures that the papers published about their evaluations, to print next to the figures of this program.
 //!
-//! Each paper has a table of tab-separated figures beside this module. Each figure was compared with the text
-//! of its paper twice. The text comes from PDF files: figures that it leaves uncertain are left out, and the
-//! head of each table lists them. Figures of a plot are those that a sentence states.
+//! Each paper has a table of tab-separated figures in this folder. Each figure was compared with the text of
+//! its paper twice. The text comes from PDF files. The tables leave out the figures that the text leaves
+//! uncertain, and the head of each table lists them. A figure of a plot is included only if a sentence states
+//! it.
 
 use std::sync::LazyLock;
 
 #[cfg(test)]
 mod tests;
 
-/// One figure that a paper states.
+/// A figure that a paper states.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Published {
-    /// The table, figure or section that states it: "table 10".
+    /// The table, figure or section that states the figure: "table 10".
     pub(crate) place: &'static str,
-    /// The name of the engine, or of its form ("adjlst plain"), in this program where it has one, else the
-    /// paper's name of it, in lower case. `all` and `others` stand for the engines of the place,
-    /// `fine-grained` for those that keep versions of each edge.
+    /// The name of the engine, or of its form ("adjlst plain"), in this program. A system without a name here
+    /// has the paper's name, in lower case. `all` and `others` mean the engines of the place; `fine-grained`
+    /// means the engines that keep versions of each edge.
     pub(crate) system: &'static str,
-    /// The measure: "insert", "pr". With those parameters that tell it from other rows of the place: "search
-    /// degrees=low".
+    /// The measure, such as "insert" or "pr". It includes the parameters that distinguish it from other rows
+    /// of the place: "search degrees=low".
     pub(crate) row: &'static str,
-    /// The graph, by its short name in the paper; empty where the figure is not that of one graph.
+    /// The graph, by its short name in the paper; empty if the figure is not about one graph.
     pub(crate) graph: &'static str,
-    /// The threads, the parameters; the divisor of a ratio, and of a bound that it is one. May be empty.
+    /// The threads and the parameters; the divisor of a ratio; for a bound, the word that it is a bound. May
+    /// be empty.
     pub(crate) setting: &'static str,
     pub(crate) value: f64,
-    /// `x` is a ratio, which the setting explains.
+    /// The unit. `x` means a ratio, which the setting explains.
     pub(crate) unit: &'static str,
 }
 
 /// The setting of a ratio to the time of the CSR on the same graph.
 pub(crate) const AGAINST_CSR: &str = "time against csr's";
 
-/// A graph of a paper: its short name, its full name, and how the names of graphs of the same generator begin
-/// in this program.
+/// A graph of a paper: its short name, its full name, and the prefix that names of graphs of the same
+/// generator have in this program.
 pub(crate) type PaperGraph = (&'static str, &'static str, Option<&'static str>);
 
 /// A paper whose evaluation is run again.
@@ -47,16 +49,16 @@ pub(crate) enum Paper {
     LsmGraph,
 }
 
-/// Facts of a paper beside its figures.
+/// The facts of a paper in addition to its figures.
 struct Facts {
     /// The name on the command line.
     name: &'static str,
     title: &'static str,
     /// The authors, the journal and the year.
     citation: &'static str,
-    /// The processors, memory and disks of its figures.
+    /// The machine of its figures: processors, memory and disks.
     machine: &'static str,
-    /// The graphs of its tables; none where only figures of one graph are stated.
+    /// The graphs of its tables; empty if the paper states figures of only one graph.
     graphs: &'static [PaperGraph],
 }
 
@@ -68,12 +70,12 @@ impl Paper {
         &FACTS[self as usize]
     }
 
-    /// Its name on the command line.
+    /// Returns the name of the paper on the command line.
     pub(crate) fn name(self) -> &'static str {
         self.facts().name
     }
 
-    /// The paper of this name; `None` where there is none.
+    /// Returns the paper of this name; `None` if there is none.
     pub(crate) fn parse(name: &str) -> Option<Paper> {
         Paper::ALL.into_iter().find(|paper| paper.name() == name)
     }
@@ -82,23 +84,23 @@ impl Paper {
         self.facts().title
     }
 
-    /// Its authors, journal and year.
+    /// Returns the authors, the journal and the year.
     pub(crate) fn citation(self) -> &'static str {
         self.facts().citation
     }
 
-    /// The graphs of its tables; none where only figures of one graph are stated.
+    /// Returns the graphs of the paper's tables; empty if the paper states figures of only one graph.
     pub(crate) fn graphs(self) -> &'static [PaperGraph] {
         self.facts().graphs
     }
 
-    /// The machine of its figures: processors, memory, disks.
+    /// Returns the machine of the paper's figures: processors, memory and disks.
     pub(crate) fn machine(self) -> &'static str {
         self.facts().machine
     }
 }
 
-/// In the order of [`Paper::ALL`].
+/// The facts of the papers, in the order of [`Paper::ALL`].
 const FACTS: [Facts; 5] = [
     Facts {
         name: "dgs",
@@ -164,7 +166,7 @@ const FACTS: [Facts; 5] = [
     },
 ];
 
-/// The figures that `paper` states, by table and figure.
+/// Returns the figures that `paper` states, by table and figure.
 pub(crate) fn published(paper: Paper) -> &'static [Published] {
     static FIGURES: [LazyLock<Vec<Published>>; 5] = [
         LazyLock::new(|| figures(include_str!("dgs.tsv"))),
@@ -176,8 +178,8 @@ pub(crate) fn published(paper: Paper) -> &'static [Published] {
     &FIGURES[paper as usize]
 }
 
-/// Reads a table: remarks, a head, and a figure a line. It is part of the program: the tests read all, so a
-/// bad line is a defect.
+/// Reads a table: remarks, a head, and one figure per line. The table is part of the program, and the tests
+/// read all tables: a bad line is a defect.
 fn figures(table: &'static str) -> Vec<Published> {
     let lines = table.lines().filter(|line| !line.starts_with('#')).skip(1);
     let figure = |line: &'static str| {

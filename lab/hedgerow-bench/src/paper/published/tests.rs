@@ -1,4 +1,4 @@
-//! Tests of what the papers published.
+//! Tests of the published figures.
 
 use std::collections::HashSet;
 
@@ -7,12 +7,12 @@ use hedgerow_subjects::{Engine, forms};
 
 use super::{Paper, Published, published};
 
-/// How many figures of `paper` are stated in `place`.
+/// Returns the number of figures that `paper` states in `place`.
 fn stated(paper: Paper, place: &str) -> usize {
     published(paper).iter().filter(|figure| figure.place == place).count()
 }
 
-/// The figure of a cell.
+/// Returns the value and the unit of a cell.
 fn cell(
     paper: Paper,
     place: &str,
@@ -99,7 +99,7 @@ fn tables_have_the_cells_that_the_papers_fill() {
                 ("table 6", 50),
             ],
         ),
-        // The CSR's; then dota-league and uniform-24, graph500-24, and without LLAMA uniform-26 and
+        // The terms are the CSR, dota-league and uniform-24, graph500-24, and without LLAMA uniform-26 and
         // graph500-26.
         (Paper::Teseo, &[("table 3", 34 + 2 * 37 + 32 + 32 + 26)]),
         (
@@ -115,10 +115,11 @@ fn tables_have_the_cells_that_the_papers_fill() {
     }
 }
 
-/// Place, engine, row, graph, setting, value, unit.
+/// A cell: place, engine, row, graph, setting, value, unit.
 type Cell = (&'static str, &'static str, &'static str, &'static str, &'static str, f64, &'static str);
 
-/// Cells at the ends of lines and tables: a column or a line that shifted moves them.
+/// The cells at the ends of lines and tables equal the cells of the papers: a shifted column or line moves
+/// them.
 #[test]
 fn cells_are_those_of_the_papers() {
     let cells: [(Paper, &[Cell]); 5] = [
@@ -231,7 +232,7 @@ fn cells_are_those_of_the_papers() {
 
 const MIX: &str = "4 inserting, 8 searching, 20 scanning threads";
 
-/// Systems that a paper calls as an engine is called here, but that have no form in this program.
+/// Systems with the name of an engine of this program, but without a form in this program.
 const NOT_HERE: [&str; 4] = [
     "aspen, not flattened",
     "sortledton, not adaptive",
@@ -239,7 +240,8 @@ const NOT_HERE: [&str; 4] = [
     "rapidstore, versions of edges",
 ];
 
-/// A name with a slip in it would keep the figure from the row that it belongs to.
+/// A system with the name of an engine is this engine or a form of it: a misspelled name would separate a
+/// figure from its row.
 #[test]
 fn what_is_called_as_an_engine_is_one_or_a_form_of_it() {
     let engines: Vec<&str> = Engine::value_variants().iter().map(|engine| engine.name()).collect();

@@ -1,5 +1,5 @@
-//! Charts of bars: one for each metric, since a scan does a hundred times as many edges in a second as an
-//! insertion.
+//! Charts of bars: one chart for each metric, because a scan covers a hundred times as many edges in a second
+//! as an insertion.
 
 use super::super::context::without_parameters;
 use super::drawing::{Drawing, colors, direction, engines};
@@ -7,10 +7,10 @@ use super::lines::is_rate;
 use crate::record::Record;
 use hedgerow_report::Bars;
 
-/// The name of a form that is the structure alone, that with versions, and the whole.
+/// The names of the three forms: the structure alone, the structure with versions, and the whole.
 const FORMS: [&str; 3] = ["structure alone", "with versions", "whole"];
 
-/// Where the figures of a chart stand: each is of a group of bars and of a kind.
+/// The cells of a chart: each figure belongs to a group of bars and to a kind.
 struct Cells<'a> {
     kinds: Vec<&'a str>,
     groups: Vec<(String, Vec<f64>)>,
@@ -39,8 +39,8 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// The values: a chart for each metric and unit, with a group for each parameter and number of threads; one
-/// for all figures of a distribution.
+/// Draws the values: a chart for each metric and unit, with a group for each parameter and number of threads.
+/// All figures of a distribution share one chart.
 pub(super) fn bars(records: &[&Record]) -> Vec<Drawing> {
     let chart = |record: &Record| (named(record).0, record.unit.clone());
     charts(records, chart, |(what, unit), of_chart| {
@@ -53,8 +53,8 @@ pub(super) fn bars(records: &[&Record]) -> Vec<Drawing> {
     })
 }
 
-/// The ratios to the CSR: a chart of rates and one of times, with a group for each row. The values where
-/// there are no ratios.
+/// Draws the ratios to the CSR: a chart of rates and a chart of times, with a group for each row. Draws the
+/// values if there are no ratios.
 pub(super) fn ratios(records: &[&Record]) -> Vec<Drawing> {
     if records.iter().all(|record| record.ratio.is_none()) {
         return bars(records);
@@ -76,7 +76,7 @@ pub(super) fn ratios(records: &[&Record]) -> Vec<Drawing> {
     )
 }
 
-/// The values of forms: a chart for each metric and unit, with a group for each container.
+/// Draws the values of forms: a chart for each metric and unit, with a group for each container.
 pub(super) fn forms(records: &[&Record]) -> Vec<Drawing> {
     let chart = |record: &Record| (record.metric.clone(), record.unit.clone());
     charts(records, chart, |(metric, unit), of_chart| {
@@ -94,8 +94,8 @@ pub(super) fn forms(records: &[&Record]) -> Vec<Drawing> {
     })
 }
 
-/// What a chart shows, and what tells a figure from the others there: of `search, p99` the search and its
-/// figure, else the metric and its parameters.
+/// Returns the subject of a record's chart, and the name of the record in this chart. For `search, p99` these
+/// are the search and its figure, otherwise the metric and its parameters.
 fn named(record: &Record) -> (String, &str) {
     let metric = without_parameters(&record.metric);
     let parameters = &record.metric[metric.len()..];
@@ -105,7 +105,8 @@ fn named(record: &Record) -> (String, &str) {
     }
 }
 
-/// Draws what has the same key in one chart, in the order in which the keys were measured.
+/// Draws the records with the same key in one chart. The charts have the order in which the keys were
+/// measured.
 fn charts<K: PartialEq>(
     records: &[&Record],
     key: impl Fn(&Record) -> K,
@@ -126,7 +127,7 @@ fn has_several_threads(records: &[&Record]) -> bool {
     records.iter().any(|record| record.threads != records[0].threads)
 }
 
-/// The label of a group: what tells it from the others of its chart.
+/// Returns the label of a group, which distinguishes it from the other groups of its chart.
 fn label(rest: &str, record: &Record, has_several_threads: bool) -> String {
     let threads = has_several_threads.then(|| format!("x{}", record.threads));
     let parts = [Some(rest.to_owned()).filter(|rest| !rest.is_empty()), threads];

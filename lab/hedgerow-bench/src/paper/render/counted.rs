@@ -1,4 +1,4 @@
-//! The rows that count: all that was measured of six kinds, each once, however many tables show it.
+//! The rows that count: all measurements of six kinds. Each row counts once, even if several tables show it.
 
 use super::super::context::without_parameters;
 use super::super::measure::Measurement;
@@ -16,7 +16,7 @@ pub(in crate::paper) enum Class {
     Mixed,
 }
 
-/// All of them, with their names.
+/// All kinds, with their names.
 pub(super) const CLASSES: [(Class, &str); 6] = [
     (Class::Insert, "insert"),
     (Class::Scan, "scan"),
@@ -26,20 +26,21 @@ pub(super) const CLASSES: [(Class, &str); 6] = [
     (Class::Mixed, "mixed load"),
 ];
 
-/// A row of a measurement: the figures of all engines that change.
+/// A row of a measurement: the figures of all engines except the CSR.
 pub(super) struct Counted<'a> {
     pub(super) class: Class,
     pub(super) measurement: Measurement,
     pub(super) records: Vec<&'a Record>,
 }
 
-/// Figures of a distribution that do not count: its mean and its 99th percentile do.
+/// The figures of a distribution that do not count. Its mean and its 99th percentile count.
 const NOT_COUNTED: [&str; 4] = ["p50", "p95", "p999", "max"];
-/// Parameters of points of a curve, which has a figure of its own; and of what is no mixed load.
+/// The parameters of rows that do not count: points of a curve, which has its own figure, and loads that are
+/// not mixed.
 const OF_POINTS: [&str; 4] = ["progress=", "round=", "readers=0", "writers=0"];
 
-/// The kind of a figure. None where it is not of the six, where containers are not whole, where it is one of
-/// several figures of one distribution, or a point of a curve.
+/// Returns the kind of a figure. Returns `None` for other kinds, for containers that are not whole, for a
+/// figure of [`NOT_COUNTED`], and for a point of a curve.
 fn class(measurement: Measurement, record: &Record) -> Option<Class> {
     let metric = without_parameters(&record.metric);
     let (what, figure) = metric.split_once(", ").unwrap_or((metric, ""));
@@ -51,7 +52,7 @@ fn class(measurement: Measurement, record: &Record) -> Option<Class> {
         Measurement::Mixed => Some(Class::Mixed),
         Measurement::Kernels => Some(Class::Kernels),
         Measurement::Operations if !figure.is_empty() => Some(Class::Mixed),
-        // With as many vertices as edges, so that it is the memory of vertices.
+        // The sets have as many vertices as edges, so that this memory is the memory of vertices.
         Measurement::Sets if what.starts_with("memory") => None,
         _ if what.starts_with("memory") => Some(Class::Memory),
         _ if what.starts_with("search") => Some(Class::Search),
@@ -60,7 +61,7 @@ fn class(measurement: Measurement, record: &Record) -> Option<Class> {
     }
 }
 
-/// All rows that count, in the order in which they were measured.
+/// Returns all rows that count, in the order in which they were measured.
 pub(super) fn counted<'a>(
     measured: impl IntoIterator<Item = (Measurement, &'a [Record])>,
 ) -> Vec<Counted<'a>> {

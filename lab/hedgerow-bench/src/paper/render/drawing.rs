@@ -1,17 +1,17 @@
-//! A drawing, and what every kind of chart asks of its figures.
+//! A drawing, and the functions that all kinds of charts share.
 
 use super::glossary::ENGINES;
 use super::lines::is_rate;
 use crate::record::Record;
 use hedgerow_report::COLORS;
 
-/// A drawing with the words above it.
+/// A drawing with the title above it.
 pub(super) struct Drawing {
     pub(super) title: String,
     pub(super) svg: String,
 }
 
-/// The engines in the order in which they were measured.
+/// Returns the engines in the order in which they were measured.
 pub(super) fn engines<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<&'a str> {
     let mut engines: Vec<&str> = Vec::new();
     for record in records {
@@ -22,13 +22,13 @@ pub(super) fn engines<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<&'a 
     engines
 }
 
-/// Which way is better.
+/// Returns the better direction of a unit.
 pub(super) fn direction(unit: &str) -> &'static str {
     if is_rate(unit) { "more is better" } else { "less is better" }
 }
 
-/// The colors of these engines or forms, by number: an engine has one in all charts, unless several forms of
-/// it stand in this one.
+/// Returns the numbers of the colors of these engines or forms. An engine has the same color in all charts,
+/// except in charts with several forms of one engine.
 pub(super) fn colors(kinds: &[&str]) -> Vec<usize> {
     let containers: Vec<&str> =
         kinds.iter().map(|kind| kind.split([' ', ',']).next().unwrap_or_default()).collect();

@@ -1,4 +1,4 @@
-//! What the words of the report mean, for a reader who has no paper at hand.
+//! The meaning of the report's words, for a reader without the papers.
 
 /// The engines.
 pub(super) const ENGINES: [(&str, &str); 10] = [
@@ -44,7 +44,7 @@ pub(super) const ENGINES: [(&str, &str); 10] = [
     ),
 ];
 
-/// The kernels. A paper may name one that is not run here.
+/// The kernels. A paper may name a kernel that this program does not run.
 pub(super) const KERNELS: [(&str, &str); 8] = [
     (
         "bfs",
@@ -68,7 +68,7 @@ pub(super) const KERNELS: [(&str, &str); 8] = [
     ("bc", "Betweenness: how many shortest paths lead through each vertex."),
 ];
 
-/// Units, and what stands in the rows of tables.
+/// The units, and the words in the rows of tables.
 pub(super) const WORDS: [(&str, &str); 23] = [
     (
         "edges/s",
@@ -140,7 +140,7 @@ pub(super) const WORDS: [(&str, &str); 23] = [
     ),
 ];
 
-/// How rows count.
+/// The explanation of the rows that count.
 pub(super) const COUNTING: &str = "Counted is all that was measured of six kinds (insert, scan, search, kernels, memory, mixed load), on whole engines that change, each row once, \
      however many tables show it. Of a curve its total counts and not its points; of times of many operations the mean and the 99th percentile; of mixed loads those with readers and writers. Forms, sizes of blocks, \
      indexes of vertices and LinkBench do not count. A row is met if the store is first in it, or at most 5 % behind the first.";

@@ -1,47 +1,47 @@
-//! The lines of an experiment's table, with published figures beside the rows that they belong to.
+//! The lines of an experiment's table, with the published figures next to their rows.
 
 use super::super::context::without_parameters;
 use super::super::published::{AGAINST_CSR, Paper, Published, published};
 use super::super::shown::Run;
 use crate::record::Record;
 
-/// One figure of ours, with those of the paper that belong to it.
+/// One of our figures, with the figures of the paper that belong to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Line {
-    /// What is measured, with its parameters.
+    /// The metric, with its parameters.
     pub(super) row: String,
     pub(super) threads: String,
     pub(super) engine: String,
     pub(super) ours: String,
-    /// Our figure by that of the CSR, or where there is none by that of the best.
+    /// The ratio of our figure to the figure of the CSR, or to the best figure if the CSR has none.
     pub(super) ratio: String,
-    /// What the paper has for this engine and row, with settings.
+    /// The figures of the paper for this engine and row, with settings.
     pub(super) published: String,
 }
 
-/// Whether more of this unit is better.
+/// True if more of this unit is better.
 pub(super) fn is_rate(unit: &str) -> bool {
     unit.ends_with("/s")
 }
 
-/// Whether two figures are of the same row.
+/// True if two figures belong to the same row.
 pub(super) fn same_row(a: &Record, b: &Record) -> bool {
     (&a.metric, &a.graph, &a.unit, a.threads) == (&b.metric, &b.graph, &b.unit, b.threads)
 }
 
-/// The best of a row among those that change.
+/// Returns the best figure of a row, without the CSR.
 pub(super) fn best<'a>(row: impl Iterator<Item = &'a Record>) -> Option<&'a Record> {
     let value = |record: &Record| if is_rate(&record.unit) { -record.value } else { record.value };
     row.filter(|record| record.engine != "csr").min_by(|a, b| value(a).total_cmp(&value(b)))
 }
 
-/// How many times as much as the best of its row a figure takes, or how many times less it does in a second:
-/// 1 or more.
+/// Returns how many times worse a figure is than the best of its row, 1 or more. It is the ratio of times or
+/// bytes, or the inverse ratio of rates.
 pub(super) fn by_best(record: &Record, best: &Record) -> f64 {
     if is_rate(&record.unit) { best.value / record.value } else { record.value / best.value }
 }
 
-/// All lines, rows in the order in which they were measured.
+/// Returns all lines of an experiment. The rows have the order in which they were measured.
 pub(super) fn lines(run: &Run) -> Vec<Line> {
     let theirs = in_place(run.experiment.paper, run.experiment.place);
     let beside: Vec<Option<usize>> = theirs.iter().map(|figure| record_of(figure, run)).collect();
@@ -73,16 +73,17 @@ pub(super) fn lines(run: &Run) -> Vec<Line> {
     lines
 }
 
-/// The published figures of the place that belong to no row of ours, each with what [`shown`] says of it.
+/// Returns the published figures of the place that belong to none of our rows, each with its text from
+/// [`shown`].
 pub(super) fn others(run: &Run) -> Vec<(Published, String)> {
     let theirs = in_place(run.experiment.paper, run.experiment.place);
     let others = theirs.iter().filter(|figure| record_of(figure, run).is_none());
     others.map(|figure| (*figure, shown(figure, &theirs))).collect()
 }
 
-/// The one figure of ours to which a published one belongs: of the same engine in the same form, on a graph
-/// of the same generator, of the same metric, by one thread or by all. None where there is no such figure, or
-/// several.
+/// Returns the index of our figure to which a published figure belongs. Both have the same engine in the same
+/// form, a graph of the same generator, the same metric, and one thread or all threads. Returns `None` if
+/// there is no such figure, or if there are several.
 fn record_of(figure: &Published, run: &Run) -> Option<usize> {
     let mut found = of_metric(figure, run);
     if figure.setting.contains(" threads against ") {
@@ -98,8 +99,8 @@ fn record_of(figure: &Published, run: &Run) -> Option<usize> {
     }
 }
 
-/// Our figures of the engine, the kind of graph and the metric of a published one; where none has its
-/// parameters, those with any.
+/// Returns our figures with the engine, the kind of graph and the metric of a published figure. If no figure
+/// has its parameters, returns the figures with any parameters.
 fn of_metric<'a>(figure: &Published, run: &'a Run) -> Vec<(usize, &'a Record)> {
     let paper = run.experiment.paper;
     let is_of =
@@ -115,14 +116,14 @@ fn of_metric<'a>(figure: &Published, run: &'a Run) -> Vec<(usize, &'a Record)> {
     all.into_iter().filter(|(_, record)| is_named(record)).collect()
 }
 
-/// Whether a graph of a paper was made as ours was; also where the figure names none.
+/// True if a graph of a paper was made like our graph, or if the figure names no graph.
 fn is_alike(paper: Paper, theirs: &str, ours: &str) -> bool {
     let known = paper.graphs().iter().find(|(name, ..)| *name == theirs);
     let begins = known.and_then(|(.., begins)| *begins);
     theirs.is_empty() || begins.is_some_and(|begins| ours.starts_with(begins))
 }
 
-/// The number of threads or clients of a setting, where it is that of the figure.
+/// Returns the number of threads or clients in a setting, if the setting states it.
 fn threads(setting: &str) -> Option<usize> {
     let words: Vec<&str> = setting.split([' ', ',']).collect();
     let is_unit = |word: &str| ["thread", "threads", "clients"].contains(&word);
@@ -130,7 +131,7 @@ fn threads(setting: &str) -> Option<usize> {
     words.get(at.checked_sub(1)?)?.parse().ok()
 }
 
-/// The figures that a paper has in a place.
+/// Returns the figures of a paper in a place.
 pub(super) fn in_place(paper: Paper, place: &str) -> Vec<Published> {
     published(paper).iter().filter(|p| p.place == place).copied().collect()
 }
@@ -143,7 +144,8 @@ fn ratio(record: &Record, best: Option<&Record>) -> String {
     }
 }
 
-/// A published figure, and its ratio to the CSR where the paper has it of the same graph.
+/// Returns the text of a published figure, with its ratio to the CSR if the paper has the CSR's figure of the
+/// same graph.
 fn shown(figure: &Published, all: &[Published]) -> String {
     let (value, unit) = (figure.value, figure.unit);
     if figure.setting.ends_with(AGAINST_CSR) {
@@ -159,7 +161,7 @@ fn shown(figure: &Published, all: &[Published]) -> String {
     }
 }
 
-/// The graph and the setting of a published figure.
+/// Returns the graph and the setting of a published figure.
 fn setting(figure: &Published) -> String {
     let parts = [figure.graph, figure.setting];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! Our figures beside the published ones: as text, as a page, and as a summary.
+//! Our figures next to the published figures: as text, as a page, and as a summary.
 
 mod bars;
 mod counted;

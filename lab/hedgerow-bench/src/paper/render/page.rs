@@ -1,4 +1,4 @@
-//! The report as a page that stands by itself.
+//! The report as a self-contained page.
 
 use super::super::catalog::about;
 use super::super::published::{Paper, Published};
@@ -12,7 +12,7 @@ use super::summary::Summary;
 use super::text::{sentence, standings_table};
 use hedgerow_report::Page;
 
-/// The page.
+/// Makes the page of a report.
 pub(in crate::paper) fn page(report: &Report, summary: &Summary) -> String {
     let mut page = Page::new("The experiments of five papers on dynamic graphs, run again");
     page.paragraph(
@@ -101,7 +101,7 @@ fn paper_of(page: &mut Page, paper: &PaperRuns) {
     }
 }
 
-/// A sentence on the short names of the paper's graphs.
+/// Returns a sentence on the short names of the paper's graphs.
 fn graphs_of(paper: Paper) -> String {
     let names: Vec<String> =
         paper.graphs().iter().map(|(short, graph, _)| format!("{short} is {graph}")).collect();
@@ -135,7 +135,7 @@ fn run_of(page: &mut Page, run: &Run) {
     }
 }
 
-/// A line for each row, engine and setting, a column for each graph.
+/// Adds a table with a line for each row, engine and setting, and a column for each graph.
 fn others_of(page: &mut Page, others: &[(Published, String)]) {
     let mut graphs: Vec<&str> = Vec::new();
     let mut rows: Vec<(&str, &str, &str)> = Vec::new();

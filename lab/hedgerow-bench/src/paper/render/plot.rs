@@ -10,7 +10,7 @@ use super::lines::{best, by_best, same_row};
 use crate::record::Record;
 use hedgerow_report::{Chart, Radar, Series};
 
-/// All drawings of an experiment.
+/// Returns all drawings of an experiment.
 pub(super) fn drawings(run: &Run) -> Vec<Drawing> {
     let records: Vec<&Record> = run.records.iter().collect();
     match run.experiment.plot {
@@ -26,7 +26,7 @@ pub(super) fn drawings(run: &Run) -> Vec<Drawing> {
     }
 }
 
-/// Curves over a parameter. Records without it are drawn over another one that they have, or as bars.
+/// Draws curves over a parameter. Records without this parameter become curves over `|B|`, or bars.
 fn over(records: &[&Record], parameter: &str, log: bool) -> Vec<Drawing> {
     let (with, without): (Vec<&Record>, Vec<&Record>) =
         records.iter().copied().partition(|record| split(&record.metric, parameter).is_some());
@@ -40,7 +40,7 @@ fn over(records: &[&Record], parameter: &str, log: bool) -> Vec<Drawing> {
     drawings
 }
 
-/// A metric without a parameter, and the parameter's value.
+/// Splits a metric into the metric without a parameter, and the value of the parameter.
 fn split(metric: &str, parameter: &str) -> Option<(String, f64)> {
     let prefix = format!("{parameter}=");
     let value = metric.split(' ').find_map(|word| word.strip_prefix(prefix.as_str()))?.parse().ok()?;
@@ -48,7 +48,7 @@ fn split(metric: &str, parameter: &str) -> Option<(String, f64)> {
     Some((rest.join(" "), value))
 }
 
-/// A chart for each name that `place` gives, with a curve for each engine.
+/// Draws a chart for each name that `place` gives, with a curve for each engine.
 fn curves(
     records: &[&Record],
     axis: &str,
@@ -83,7 +83,7 @@ fn curves(
         .collect()
 }
 
-/// Shares of the best on each axis.
+/// Draws the shares of the best on each axis.
 fn radar(records: &[&Record]) -> Drawing {
     let mut axes: Vec<&Record> = Vec::new();
     for record in records {

@@ -1,30 +1,31 @@
-//! Engine against engine: how far each is behind the best, on average over the rows that all of them share.
+//! A comparison of the engines: how far each is behind the best, on average over the rows that all engines
+//! share.
 
 use super::counted::{CLASSES, Class, Counted};
 use super::lines::{best, by_best};
 use hedgerow_report::figures::geomean;
 
-/// How all engines that change stand in one kind of rows.
+/// The standing of all engines in one kind of rows, without the CSR.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Standing {
     pub(super) class: &'static str,
-    /// How many rows all engines share that have any.
+    /// The number of rows of this kind that all engines with any such row share.
     pub(super) rows: usize,
-    /// For each engine of the table: the geometric mean of how many times the best's its times and bytes are,
-    /// and the best's rates are its; 1 for who is best in every row. None for an engine that has no such
-    /// rows.
+    /// For each engine of the table, the geometric mean of its ratios to the best. A ratio is its time or
+    /// bytes divided by the best's, or the best's rate divided by its rate. The mean is 1 for an engine that
+    /// is best in every row, and `None` for an engine without such rows.
     pub(super) means: Vec<Option<f64>>,
 }
 
-/// The engines, and how they stand in each kind of rows.
+/// The engines, and their standing in each kind of rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::paper) struct Standings {
-    /// In the order in which they were measured.
+    /// The engines, in the order in which they were measured.
     pub(super) engines: Vec<String>,
     pub(super) classes: Vec<Standing>,
 }
 
-/// The standings over these rows.
+/// Computes the standings over these rows.
 pub(super) fn standings(rows: &[Counted<'_>]) -> Standings {
     let mut engines: Vec<String> = Vec::new();
     for record in rows.iter().flat_map(|row| &row.records) {
@@ -50,7 +51,7 @@ fn standing(rows: &[Counted<'_>], class: Class, name: &'static str, engines: &[S
     Standing { class: name, rows: shared.len(), means: engines.iter().map(mean).collect() }
 }
 
-/// How many times as much as the best of a row an engine takes.
+/// Returns how many times worse an engine is than the best of a row.
 fn behind(row: &Counted<'_>, engine: &str) -> Option<f64> {
     let ours = row.records.iter().find(|record| record.engine == engine)?;
     best(row.records.iter().copied()).map(|best| by_best(ours, best))

@@ -1,4 +1,4 @@
-//! What a reader should know first: the score of the store, and how the engines stand to each other.
+//! The facts for a reader to know first: the score of the store, and the standings of the engines.
 
 use super::super::measure::Measurement;
 use super::counted::counted;
@@ -6,14 +6,14 @@ use super::score::{Score, score};
 use super::standing::{Standings, standings};
 use crate::record::Record;
 
-/// Both.
+/// The score of the store, and the standings of the engines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::paper) struct Summary {
     pub(super) score: Score,
     pub(super) standings: Standings,
 }
 
-/// The summary of all that was measured, each row once.
+/// Makes the summary of all measurements; each row counts once.
 pub(in crate::paper) fn summary<'a>(
     measured: impl IntoIterator<Item = (Measurement, &'a [Record])>,
 ) -> Summary {

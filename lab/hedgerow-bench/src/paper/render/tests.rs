@@ -1,4 +1,4 @@
-//! The page and the summary of figures that were never measured.
+//! Tests of the page and the summary, with figures that were never measured.
 
 mod beside;
 mod charts;
@@ -18,13 +18,13 @@ use super::page;
 use super::summary::{Summary, summary};
 use crate::record::Record;
 
-/// The experiment of this place with these figures.
+/// Returns the experiment of this place with these figures.
 fn run(paper: Paper, place: &str, records: Vec<Record>) -> Run {
     let experiment = experiments(paper).iter().find(|experiment| experiment.place == place);
     Run { experiment: experiment.unwrap(), records }
 }
 
-/// Figures of all kinds for an experiment.
+/// Returns figures of all kinds for an experiment.
 fn records() -> Vec<Record> {
     let mut records = Vec::new();
     for (i, engine) in ["csr", "hedgerow", "adjlst", "teseo plain"].into_iter().enumerate() {
@@ -52,7 +52,7 @@ fn report() -> Report {
     }
 }
 
-/// A figure of three engines.
+/// Returns the figures of three engines for a metric.
 fn row(metric: &str, unit: &str, csr: f64, ours: f64, other: f64) -> [Record; 3] {
     [
         record("csr", metric, unit, 1, csr),
@@ -82,7 +82,7 @@ fn the_page_has_each_place_and_needs_nothing_else() {
     }
     assert!(html.contains("insert &lt;b&gt;") && !html.contains("<b>"));
     assert!(!html.contains("NaN") && !html.contains("inf"), "a chart with something that is no number");
-    // PageRank of adjlst in table 5 of the study, on a graph that is not like ours.
+    // The figure is PageRank of adjlst in table 5 of the study, on a graph that is not like ours.
     assert!(html.contains("<td>9 s = 1.931 x csr</td>"));
     assert!(html.contains("<td>command</td><td>hedgerow-bench paper --which all</td>"));
 }
@@ -148,7 +148,7 @@ fn engines_stand_to_each_other_by_the_rows_that_all_of_them_share() {
         row("pr", "s", 0.1, 1.0, 4.0).as_slice(),
         &row("tc", "s", 0.1, 2.0, 1.0),
         &[record("aspen", "pr", "s", 1, 2.0), record("aspen", "tc", "s", 1, 1.0)],
-        // Aspen has none here, so that nobody's figures count.
+        // Aspen has no figure in this row, so that the row does not count for any engine.
         &row("wcc", "s", 0.1, 1.0, 100.0),
     ]
     .concat();

@@ -32,7 +32,7 @@ pub(in crate::paper) fn print(paper: &PaperRuns) {
     }
 }
 
-/// Prints the score, the rows in which another container is first, and how the engines stand to each other.
+/// Prints the score, the rows in which another container is first, and the standings of the engines.
 pub(in crate::paper) fn print_summary(summary: &Summary) {
     let score = &summary.score;
     let (met, all) = score.count(None);
@@ -53,7 +53,7 @@ pub(in crate::paper) fn print_summary(summary: &Summary) {
     }
 }
 
-/// The score in words.
+/// Returns the score in words.
 pub(super) fn sentence(met: usize, all: usize) -> String {
     let share = 100.0 * met as f64 / all.max(1) as f64;
     format!(
@@ -62,7 +62,8 @@ pub(super) fn sentence(met: usize, all: usize) -> String {
     )
 }
 
-/// The standings as cells: a head with the kinds and the number of their rows, then a line for each engine.
+/// Returns the standings as cells: a head with the kinds and the number of their rows, then a line for each
+/// engine.
 pub(super) fn standings_table(summary: &Summary) -> Vec<Vec<String>> {
     let standings = &summary.standings;
     let head = standings.classes.iter().map(|standing| format!("{} ({})", standing.class, standing.rows));

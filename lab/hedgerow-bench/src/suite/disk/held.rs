@@ -1,5 +1,5 @@
-//! A snapshot that is held while a tenth of the edges changes, within a quarter of the memory: it says after
-//! that what it said before.
+//! A snapshot that is held while a tenth of the edges changes, within a quarter of the memory. Its answers
+//! after the change equal its answers before.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,15 +14,15 @@ use super::store::open;
 use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 
-/// Edges to a transaction.
+/// The number of edges in a transaction.
 const BATCH: usize = 1_000;
-/// A transaction is run again so often before its conflict ends the suite.
+/// The number of retries of a transaction before its conflict ends the suite.
 const RETRIES: u32 = 100;
-/// The edges that change have both ends below this share of the ids: of a graph with random ids a tenth of
-/// all edges.
+/// The share of ids that bounds the edges to change: both their ends are below it. In a graph with random ids
+/// these are a tenth of all edges.
 const CHANGED: f64 = 0.316;
 
-/// What was measured, round by round.
+/// The figures, round by round.
 #[derive(Default)]
 struct Figures {
     before: Vec<f64>,
@@ -31,7 +31,7 @@ struct Figures {
     told: Vec<f64>,
 }
 
-/// Measures with the store at `path`, and leaves the edges that it has.
+/// Measures with the store at `path`. The store has the same edges afterwards.
 pub(super) fn measure(work: &Work<'_>, path: &Path, limit: u64, recorder: &mut Recorder) -> Result<()> {
     let below = (work.graph.vertices as f64 * CHANGED) as u32;
     let edges = work.graph.edges.iter().copied();
@@ -85,8 +85,8 @@ fn hold(work: &Work<'_>, store: &Graph, chosen: &[(u32, u32)], figures: &mut Fig
     chosen.chunks(BATCH).try_for_each(|batch| load::put_batch(store, batch))
 }
 
-/// Removals read, and what left memory between a read and its commit counts as changed: then the transaction
-/// is run again.
+/// Removes the edges in one transaction. A removal reads, and data that left memory between the read and the
+/// commit counts as changed. The transaction then runs again.
 fn remove(store: &Graph, edges: &[(u32, u32)]) -> Result<()> {
     let all = |tx: &mut WriteTxn| {
         edges.iter().try_for_each(|&(u, v)| tx.remove_edge(u64::from(u), u64::from(v)).map(drop))

@@ -1,5 +1,5 @@
-//! Look-ups of vertices by name within a quarter of the memory, through a file system that counts: blocks
-//! that a look-up reads of a segment.
+//! Look-ups of vertices by name within a quarter of the memory. A counting file system counts the blocks that
+//! a look-up reads of a segment.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,31 +18,31 @@ use super::store::{BATCH, LEAST_SHARE};
 use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 
-/// Vertices that are looked up in a store.
+/// The number of vertices to look up in a store.
 const LOOKUPS: usize = 20_000;
-/// Segments of the store: one, and some more with new edges of some vertices each.
+/// The number of segments of the store: the first one, and further ones with new edges of some vertices each.
 const RUNS: u64 = 3;
-/// Edges that a further segment changes.
+/// The number of edges that a further segment changes.
 const CHANGED: usize = 60;
-/// A further segment has vertices so far from those of the one before.
+/// The distance from the vertices of a further segment to the vertices of the segment before it.
 const STEP: usize = 4096;
 const NAMINGS: [(&str, Naming); 2] = [("u64", Naming::U64), ("str", Naming::Str)];
 
-/// What was counted.
+/// The counts of one store.
 struct Counted {
-    /// Segments of the store.
+    /// The number of segments of the store.
     runs: u64,
-    /// Blocks of each segment that a look-up read: the most, and the mean.
+    /// The maximum number of blocks of each segment that a look-up reads; in `mean`, the mean.
     most: f64,
     mean: f64,
-    /// Reads of the look-up that had all keys read, if the limit had room for them: after that none reads a
-    /// file.
+    /// The number of reads of the look-up that reads all keys, if the limit has room for them. No later
+    /// look-up reads a file.
     all_keys: Option<f64>,
     per_s: f64,
     told: f64,
 }
 
-/// Makes a store with each kind of names, of one segment and of several, and looks vertices up.
+/// Makes a store with each kind of names, with one segment and with several, and looks up vertices.
 pub(super) fn measure(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let threads = work.options.threads();
     for (label, naming) in NAMINGS {
@@ -57,7 +57,7 @@ pub(super) fn measure(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
             let counted = look_up((work, naming, &names), &place.0, limit)?;
             let runs = counted.runs;
             if further && runs == 1 {
-                // Of a small graph a checkpoint takes all segments in.
+                // A checkpoint of a small graph merges all segments.
                 continue;
             }
             let values = [
@@ -83,7 +83,7 @@ fn options(work: &Work<'_>, naming: Naming) -> Options {
     load::options(work.graph.directed).keys(naming.keys()).durability(Durability::Manual)
 }
 
-/// Makes the store of one segment; returns what it takes once all of it is in memory.
+/// Makes the store with one segment. Returns its bytes once all of it is in memory.
 fn fill(work: &Work<'_>, naming: Naming, names: &[Name], path: &Path) -> Result<u64> {
     let store = options(work, naming).open(path)?;
     for batch in names.chunks(BATCH) {
@@ -107,13 +107,13 @@ fn put(store: &Graph, names: &[Name], edges: &[(u32, u32)]) -> Result<()> {
     Ok(())
 }
 
-/// Has the store more segments, each with a part of the vertices.
+/// Adds segments to the store, each with a part of the vertices.
 fn add_runs(work: &Work<'_>, naming: Naming, names: &[Name], path: &Path) -> Result<()> {
     let store = options(work, naming).open(path)?;
     let step = STEP.min(names.len());
     for run in 1..RUNS as usize {
-        // Between neighbors: few subgraphs, so that the next checkpoint leaves the segments before it as they
-        // are.
+        // Edges between neighbors change few subgraphs, so that the next checkpoint leaves the earlier
+        // segments as they are.
         let from = run * step % names.len();
         let edges: Vec<(u32, u32)> = (0..CHANGED.min(names.len() - from - 1))
             .map(|i| ((from + i) as u32, (from + i + 1) as u32))
@@ -157,8 +157,8 @@ fn look_up((work, naming, names): (&Work<'_>, Naming, &[Name]), path: &Path, lim
     })
 }
 
-/// Takes out of the reads of each look-up those of the one that had all keys read, after which no look-up
-/// reads a file, and of these later ones.
+/// Removes from `reads` the look-up that reads all keys, and all later look-ups, which read no file. Returns
+/// the number of reads of this look-up.
 fn take_all_keys(reads: &mut Vec<u64>) -> Option<f64> {
     let last = reads.iter().rposition(|&reads| reads > 0)?;
     if reads.len() - last <= LOOKUPS / 20 {
@@ -169,7 +169,7 @@ fn take_all_keys(reads: &mut Vec<u64>) -> Option<f64> {
     all.map(|reads| reads as f64)
 }
 
-/// Looks a vertex up that there is; returns the reads that it took.
+/// Looks up a vertex that exists. Returns the number of its reads.
 fn find(snapshot: &Snapshot, name: &Name, counters: &IoCounters) -> Result<u64> {
     let before = counters.reads.load(Relaxed);
     if !snapshot.contains_vertex(name)? {

@@ -1,4 +1,4 @@
-//! The most memory that was seen beside work.
+//! The maximum memory during work.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use hedgerow_report::resident_bytes;
 
 const EVERY: Duration = Duration::from_millis(1);
 
-/// The most that was seen since it was made.
+/// The maximum memory since the value was made.
 #[derive(Default)]
 pub(super) struct Peak {
     told: AtomicU64,
@@ -19,7 +19,7 @@ pub(super) struct Peak {
 }
 
 impl Peak {
-    /// Does `work` while another thread looks.
+    /// Runs `work` while another thread reads the memory.
     pub(super) fn beside<T>(&self, store: &Graph, work: impl FnOnce() -> T) -> T {
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -36,23 +36,23 @@ impl Peak {
 
     fn look(&self, store: &Graph) {
         self.told.fetch_max(store.memory_bytes(), Ordering::Relaxed);
-        // Arrays of kernels are not the store's.
+        // The arrays of kernels do not belong to the store.
         if !self.in_kernel.load(Ordering::Relaxed) {
             self.resident.fetch_max(resident_bytes().unwrap_or(0), Ordering::Relaxed);
         }
     }
 
-    /// From now on kernels run.
+    /// Notes that kernels run from now on.
     pub(super) fn kernels_begin(&self) {
         self.in_kernel.store(true, Ordering::Relaxed);
     }
 
-    /// Bytes that the account of the store told.
+    /// Returns the maximum of the store's account, in bytes.
     pub(super) fn told(&self) -> u64 {
         self.told.load(Ordering::Relaxed)
     }
 
-    /// Resident bytes of the process, up to where kernels began.
+    /// Returns the maximum of the resident bytes of the process before kernels began.
     pub(super) fn resident(&self) -> u64 {
         self.resident.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! What is done with each limit: point reads, updates of one range of ids, a scan of all edges, kernels.
+//! The steps with each limit: point reads, updates of one range of ids, a scan of all edges, kernels.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -12,21 +12,21 @@ use super::super::work::Work;
 use super::peak::Peak;
 use hedgerow_report::failure::Result;
 
-/// Vertices whose lists are read.
+/// The number of vertices whose lists are read.
 const READS: usize = 50_000;
-/// The share of ids that both ends of an edge that is updated are below: of a graph with random ids a
-/// hundredth of the edges.
+/// The share of ids that bounds the edges to update: both their ends are below it. In a graph with random ids
+/// these are a hundredth of the edges.
 const UPDATED: f64 = 0.1;
 const ITERATIONS: u32 = 10;
-/// The kernels, by their metrics, that run on a snapshot that is held.
+/// The metrics of the kernels that run on a held snapshot.
 const HELD_KERNELS: [&str; 4] = ["bfs", "sssp", "wcc", "pr"];
-/// Scores are added up in another order.
+/// The tolerance of scores: the order of their addition differs.
 const RELATIVE: f64 = 1e-9;
 
-/// Seconds of each step, round by round.
+/// The seconds of each step, round by round.
 pub(super) type Seconds = BTreeMap<&'static str, Vec<f64>>;
 
-/// What was read: sums over point reads and over the scan, and results of kernels.
+/// The answers: sums over the point reads and over the scan, and results of kernels.
 #[derive(Default)]
 pub(super) struct Answers {
     sums: Vec<(&'static str, u64)>,
@@ -34,7 +34,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// A figure of a wrong answer is no figure.
+    /// Fails if the answers differ: a figure of a wrong answer is no figure.
     pub(super) fn must_agree_with(&self, other: &Answers) -> Result<()> {
         if self.sums != other.sums {
             return Err(format!("sums differ: {:?}, and {:?}", self.sums, other.sums).into());
@@ -48,7 +48,7 @@ impl Answers {
     }
 }
 
-/// Does `step` and keeps how long it took.
+/// Runs `step`, and keeps its time.
 pub(super) fn timed<T>(
     seconds: &mut Seconds,
     name: &'static str,
@@ -60,7 +60,7 @@ pub(super) fn timed<T>(
     Ok(done)
 }
 
-/// All steps, one after another.
+/// Runs all steps, one after another.
 pub(super) fn all(work: &Work<'_>, store: &Graph, peak: &Peak, seconds: &mut Seconds) -> Result<Answers> {
     let mut answers = Answers::default();
     let snapshot = store.snapshot()?;
@@ -80,7 +80,7 @@ pub(super) fn all(work: &Work<'_>, store: &Graph, peak: &Peak, seconds: &mut Sec
     Ok(answers)
 }
 
-/// What lists, a scan and the kernels of [`HELD_KERNELS`] say of a snapshot.
+/// Returns the answers of point reads, a scan and the kernels of [`HELD_KERNELS`] on a snapshot.
 pub(super) fn answers_of(work: &Work<'_>, snapshot: &Snapshot) -> Result<Answers> {
     let sums = vec![("point reads", read_points(work, snapshot)?), ("scan", scan(snapshot)?)];
     let mut outcomes = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn answers_of(work: &Work<'_>, snapshot: &Snapshot) -> Result<Answers
     Ok(Answers { sums, outcomes })
 }
 
-/// Lists of vertices drawn at random.
+/// Reads the lists of vertices drawn at random.
 fn read_points(work: &Work<'_>, snapshot: &Snapshot) -> Result<u64> {
     let (mut rng, mut sum) = (Rng::new(3), 0u64);
     for _ in 0..READS {
@@ -120,14 +120,14 @@ fn scan(snapshot: &Snapshot) -> Result<u64> {
     Ok(sum)
 }
 
-/// A kernel on whichever view fits, the making of the view included.
+/// Runs a kernel on the view that fits, and makes the view first.
 fn run(kernel: &'static Kernel, work: &Work<'_>, snapshot: &Snapshot) -> Result<Outcome> {
     let arguments = arguments(kernel, work)?;
     let view = snapshot.kernel_view(&EdgeSelection::of(LabelRef::Id(LabelId::DEFAULT)))?;
     Ok(hedgerow_analytics::run(&arguments, &view, &Cancel::new())?)
 }
 
-/// What a kernel is told: searches begin at the first end of the first edge.
+/// Returns the arguments of a kernel. Searches begin at the first end of the first edge.
 fn arguments(kernel: &'static Kernel, work: &Work<'_>) -> Result<Arguments> {
     let end = |edge: Option<&(u32, u32)>| hedgerow::VertexId(edge.map_or(0, |&(first, _)| first));
     let mut arguments = kernel.trial(end(work.graph.edges.first()), end(work.graph.edges.last()));

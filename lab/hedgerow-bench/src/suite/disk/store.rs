@@ -8,14 +8,14 @@ use super::super::load;
 use super::super::work::Work;
 use hedgerow_report::failure::Result;
 
-/// Edges to a transaction while loading.
+/// The number of edges in a transaction during loading.
 pub(super) const BATCH: usize = 100_000;
-/// The least limit, in hundredths of what the graph takes in memory.
+/// The smallest limit, in hundredths of the graph's size in memory.
 pub(super) const LEAST_SHARE: u64 = 25;
 
 /// Opens a store, within a limit if there is one.
 pub(super) fn open(work: &Work<'_>, path: &Path, limit: Option<u64>) -> Result<Graph> {
-    // How fast a disk syncs is measured elsewhere.
+    // The suite `commit` measures how fast a disk syncs.
     let options = load::options(work.graph.directed).durability(Durability::Manual);
     Ok(limit.into_iter().fold(options, Options::memory_limit).open(path)?)
 }

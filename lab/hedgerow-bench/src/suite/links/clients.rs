@@ -1,4 +1,4 @@
-//! Clients that make requests one after another, and how long each took.
+//! Clients that make requests one after another, and the time of each request.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,22 +10,22 @@ use super::requests::{Answer, execute};
 use super::store::LinkStore;
 use hedgerow_report::failure::Result;
 
-/// An engine with the graph, and the next time.
+/// An engine with the graph, and the time of the next request.
 pub(super) struct Loaded {
     pub(super) name: &'static str,
     pub(super) store: Box<dyn LinkStore>,
     pub(super) time: AtomicU64,
 }
 
-/// The requests of all clients.
+/// The result of the requests of all clients.
 pub(super) struct Round {
-    /// Nanoseconds, ascending.
+    /// The latencies in nanoseconds, ascending.
     pub(super) latencies: Vec<u32>,
-    /// From the first request of all clients to the last one's end.
+    /// The seconds from the first request of any client to the end of the last request.
     pub(super) seconds: f64,
 }
 
-/// One round: so many requests of each client. Requests are made up before the clock runs.
+/// Runs one round with this number of requests for each client. Makes the requests before the clock runs.
 pub(super) fn round(
     bench: &LinkBench,
     mix: Mix,
@@ -62,7 +62,7 @@ pub(super) fn round(
     Ok(Round { latencies, seconds })
 }
 
-/// How long each request took in nanoseconds, and when the first began and the last ended.
+/// The nanoseconds of each request, the start of the first, and the end of the last.
 type Client = (Vec<u32>, Instant, Instant);
 
 fn client(loaded: &Loaded, requests: &[Request]) -> Result<Client> {

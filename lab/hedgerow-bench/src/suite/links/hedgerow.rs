@@ -1,4 +1,4 @@
-//! The store under LinkBench.
+//! The store as an engine of LinkBench.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,17 +12,17 @@ use hedgerow_report::failure::Result;
 
 /// The one property of vertices and edges.
 const DATA: &str = "data";
-/// How often a request is tried again after conflicts.
+/// The maximum number of retries of a request after conflicts.
 const RETRIES: u32 = 10_000;
-/// Loaded by one transaction.
+/// The number of nodes or links in a transaction during loading.
 const BATCH: usize = 1_000;
 
-/// A directed graph that keeps no incoming edges; a link type is a `multi` label, and the rank of an edge its
+/// A directed graph without incoming edges. A link type is a `multi` label, and the rank of an edge is its
 /// time.
 pub(super) struct Store {
     graph: Graph,
     labels: Vec<LabelId>,
-    /// The next number of a node.
+    /// The next number for a node.
     next: AtomicU64,
 }
 
@@ -57,7 +57,7 @@ impl Store {
         EdgeKey::new(self.labels[kind as usize], src, dst)
     }
 
-    /// Removes a link in a transaction. Returns whether it was there.
+    /// Removes a link in a transaction. Returns whether the link existed.
     fn remove(&self, txn: &mut WriteTxn, src: u64, kind: u32, dst: u64) -> hedgerow::Result<bool> {
         let ranks = txn.ranks_between(self.labels[kind as usize], src, dst)?;
         for &rank in &ranks {

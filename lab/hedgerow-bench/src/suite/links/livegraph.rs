@@ -1,9 +1,9 @@
-//! The lab's LiveGraph under LinkBench.
+//! The lab's LiveGraph as an engine of LinkBench.
 //!
-//! The container has edges with a number, and nothing else: the number of a link is the place of its time and
-//! its bytes in a table beside it, which only grows. The log of a list has the edges that were committed last
-//! at its end, and a scan begins there (Zhu et al., section 4): with several clients that is nearly the order
-//! of their times. It keeps incoming lists too, which LinkBench does not ask for, and no log: it is not
+//! The edges of the container have only a number. The number of a link is the place of its time and its bytes
+//! in a separate table, which only grows. The log of a list has the last committed edges at its end, and a
+//! scan begins there (Zhu et al., section 4). With several clients this is nearly the order of their times.
+//! The container also keeps incoming lists, which LinkBench does not need. It keeps no log: it is not
 //! durable.
 
 use std::sync::OnceLock;
@@ -18,20 +18,20 @@ use hedgerow_lab::{GraphForm, LiveGraph};
 use super::store::{Found, Link, LinkStore, Open};
 use hedgerow_report::failure::Result;
 
-/// The most nodes, and the most links that are ever put.
+/// The maximum number of nodes, and of links that are ever put.
 const MOST: usize = 1 << 28;
 
-/// Time and bytes of a link.
+/// The time and the bytes of a link.
 type Payload = (u64, Box<[u8]>);
 
-/// A graph for each type of links, and what it has no room for.
+/// A graph for each type of links, and the data that the graphs have no room for.
 struct Lists {
     graphs: Vec<LiveGraph>,
     payloads: Growing<OnceLock<Payload>, MOST>,
-    /// How many payloads there are.
+    /// The number of payloads.
     put: AtomicUsize,
     nodes: Growing<Mutex<Option<Box<[u8]>>>, MOST>,
-    /// The next number of a node.
+    /// The next number for a node.
     next: AtomicUsize,
 }
 
@@ -60,7 +60,7 @@ fn vertex(node: u64) -> Result<VertexId> {
 }
 
 impl Lists {
-    /// Where time and bytes of a link stand from now on, as the number of an edge.
+    /// Stores the time and the bytes of a link. Returns their place, as the number of an edge.
     fn keep(&self, time: u64, data: &[u8]) -> Result<f64> {
         let at = self.put.fetch_add(1, Ordering::Relaxed);
         if at >= MOST {

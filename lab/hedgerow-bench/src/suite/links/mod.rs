@@ -1,10 +1,10 @@
-//! The suite `linkbench`: LinkBench on the store, on the lab's LiveGraph, and on engines of others where a
-//! program brings them.
+//! The suite `linkbench`: LinkBench on the store, on the lab's LiveGraph, and on the additional engines of a
+//! program.
 //!
-//! Each engine has the same graph and gets the same requests, of the mix `tao` (99.8 % reads) and of
-//! LinkBench's own, `dflt`, by one client and by two; first not durable, then durable. Engines take turns,
-//! round by round. Before anything is measured each engine is compared with plain maps, request by request,
-//! on a small graph.
+//! Each engine has the same graph and gets the same requests, by one client and by two, first not durable,
+//! then durable. The mixes are `tao` (99.8 % reads) and LinkBench's own, `dflt`. Engines take turns, round by
+//! round. Before the measurements each engine is compared with plain maps, request by request, on a small
+//! graph.
 
 use std::path::PathBuf;
 
@@ -28,18 +28,18 @@ pub use store::{Found, Link, LinkStore, Open, Rival};
 
 /// The store of this project.
 const HEDGEROW: Rival = Rival { name: "hedgerow", can_be_durable: true, open: hedgerow::open };
-/// The container of the lab whose paper measures itself so.
+/// The container of the lab whose paper also uses LinkBench.
 const LIVEGRAPH: Rival = Rival { name: "livegraph", can_be_durable: false, open: livegraph::open };
-/// Nodes of the graph on which engines are compared with plain maps, and requests.
+/// The numbers of nodes and requests for the comparison of engines with plain maps.
 const COMPARED: (u64, usize) = (300, 3_000);
 
-/// What is measured.
+/// The options of the suite.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct LinkBenchOptions {
-    /// Nodes that are loaded; each has about 4.4 links
+    /// Nodes to load; each has about 4.4 links
     #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     nodes: u64,
-    /// Requests of each client in a round; a tenth as many where each is durable
+    /// Requests of each client in a round; a tenth as many if requests are durable
     #[arg(long, default_value_t = 200_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     requests: u64,
     /// Clients, each a thread; several numbers are measured one after another
@@ -54,13 +54,13 @@ pub(crate) struct LinkBenchOptions {
     /// Write one JSON object per figure to this file, or to the standard output
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
-    /// Where the stores are put; removed at the end
+    /// The folder of the stores, which are removed at the end
     #[arg(long, default_value = "target/bench", value_name = "DIR")]
     dir: PathBuf,
 }
 
 impl LinkBenchOptions {
-    /// Rounds of so many requests on so many nodes, with stores below `dir`.
+    /// Makes options for rounds of this number of requests on this number of nodes, with stores below `dir`.
     pub(crate) fn of(nodes: u64, requests: u64, clients: Vec<u16>, repeat: u16, dir: PathBuf) -> Self {
         LinkBenchOptions { nodes, requests, clients, repeat, engines: Vec::new(), json: None, dir }
     }
@@ -71,7 +71,7 @@ pub(crate) fn run(options: &LinkBenchOptions, rivals: &[Rival]) -> Result<()> {
     records(options, rivals).map(drop)
 }
 
-/// As [`run`], with what was recorded; none without the files of the workload.
+/// Does the same as [`run`], and returns the records. Returns no records without the files of the workload.
 pub(crate) fn records(options: &LinkBenchOptions, rivals: &[Rival]) -> Result<Vec<Record>> {
     let Some(folder) = require_data(FOLDER, "LinkBench")? else { return Ok(Vec::new()) };
     let engines = chosen(options, rivals)?;
@@ -105,7 +105,7 @@ fn chosen(options: &LinkBenchOptions, rivals: &[Rival]) -> Result<Vec<Rival>> {
     Ok(all.into_iter().filter(is_chosen).collect())
 }
 
-/// An empty directory.
+/// Makes an empty directory.
 fn empty(place: &Place, name: &str) -> Result<PathBuf> {
     let path = place.0.join(name);
     if path.exists() {
@@ -156,7 +156,7 @@ fn measure(
     Ok(())
 }
 
-/// Each figure of each engine; those of other engines beside the store's.
+/// Records each figure of each engine. The figures of other engines have a ratio to the store's figures.
 fn record(
     stores: &[Loaded],
     rounds: &[Vec<Round>],

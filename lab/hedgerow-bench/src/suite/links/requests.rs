@@ -1,4 +1,4 @@
-//! Requests against an engine, and the same against plain maps.
+//! Requests to an engine, and the same requests to plain maps.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,19 +8,19 @@ use hedgerow_workload::linkbench::{LinkBench, Mix, Request, Requests};
 use super::store::{Found, Link, LinkStore, Open, Rival};
 use hedgerow_report::failure::Result;
 
-/// The most links that a list gives: LinkBench's limit.
+/// The maximum number of links that a list returns: LinkBench's limit.
 pub(super) const MOST_LINKS: usize = 10_000;
 
-/// Buffers of a client.
+/// The answer to a request, in buffers that a client uses again.
 #[derive(Default)]
 pub(super) struct Answer {
-    /// How many links, or whether there was a node or link.
+    /// The number of links, the number of a new node, or 1 for true and 0 for false.
     pub(super) count: u64,
     pub(super) found: Found,
     pub(super) data: Vec<u8>,
 }
 
-/// Makes a request at a time.
+/// Executes a request with this time.
 pub(super) fn execute(
     store: &dyn LinkStore,
     request: &Request,
@@ -51,8 +51,8 @@ pub(super) fn execute(
     Ok(())
 }
 
-/// Loads a graph. Links come in the order of their sources, each with the next time; returns the first time
-/// that none has.
+/// Loads a graph. Links come in the order of their sources, each with the next time. Returns the first time
+/// that no link has.
 pub(super) fn load(bench: &LinkBench, store: &dyn LinkStore) -> Result<u64> {
     const PART: u64 = 10_000;
     let mut time = 1;
@@ -85,10 +85,10 @@ pub(super) fn load(bench: &LinkBench, store: &dyn LinkStore) -> Result<u64> {
     Ok(time)
 }
 
-/// Time and bytes of each link of a list, by its destination.
+/// The time and the bytes of each link of a list, by its destination.
 type List = BTreeMap<u64, (u64, Vec<u8>)>;
 
-/// An engine as it should be.
+/// The expected behavior of an engine, as plain maps.
 #[derive(Default)]
 struct Model {
     nodes: BTreeMap<u64, Vec<u8>>,
@@ -164,7 +164,7 @@ impl Model {
 /// Compares an engine with plain maps, request by request, on a small graph in an empty directory.
 ///
 /// # Errors
-/// At the first difference, or if the engine fails.
+/// Fails at the first difference, or if the engine fails.
 pub fn agrees(rival: &Rival, bench: &LinkBench, path: &Path, requests: usize) -> Result<()> {
     let open = Open { path, nodes: bench.nodes(), types: bench.types(), durable: false };
     let store = (rival.open)(open)?;
@@ -172,7 +172,7 @@ pub fn agrees(rival: &Rival, bench: &LinkBench, path: &Path, requests: usize) ->
     let mut mixes = [bench.mix(), Mix::tao()].map(|mix| Requests::new(bench, mix, 77));
     let mut answer = Answer::default();
     for i in 0..requests {
-        // Mostly of the mix that writes.
+        // Three of four requests are of the mix that writes.
         let request = mixes[usize::from(i % 4 == 0)].next_request();
         execute(&*store, &request, time, &mut answer)?;
         let expected = model.answer(&request, time);

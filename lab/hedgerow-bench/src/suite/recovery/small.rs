@@ -1,5 +1,5 @@
-//! Openings beside those of a small graph, in turns: what they take must not follow from the size of the
-//! graph.
+//! Openings of the measured graph and of a small graph, in turns. The time to open a store must not depend on
+//! the size of the graph.
 
 use hedgerow_workload::{GraphSpec, LoadedGraph};
 
@@ -11,14 +11,14 @@ use hedgerow_report::failure::Result;
 /// The small graph: kron:16.
 const SMALL: GraphSpec = GraphSpec::Kron { scale: 16, edge_factor: 16 };
 
-/// Seconds of openings, in order.
+/// The seconds of openings, in order.
 pub(super) struct Beside {
     pub(super) seconds: Vec<f64>,
-    /// Of the small graph; none where the measured graph is no larger.
+    /// The seconds for the small graph; `None` if the measured graph is no larger.
     pub(super) small: Option<Vec<f64>>,
 }
 
-/// Opens by `reopen`, and a store of the small graph, in turns.
+/// Opens the measured store with `reopen`, and a store of the small graph, in turns.
 pub(super) fn measure(work: &Work<'_>, reopen: impl Fn() -> Result<f64>) -> Result<Beside> {
     let repeat = work.options.repeat();
     let small = SMALL.load()?.filter(|small| small.vertices < work.graph.vertices);
@@ -36,7 +36,7 @@ pub(super) fn measure(work: &Work<'_>, reopen: impl Fn() -> Result<f64>) -> Resu
     Ok(Beside { seconds, small: Some(small) })
 }
 
-/// Makes the store; returns its edges.
+/// Makes the store. Returns the number of its edges.
 fn fill(work: &Work<'_>, place: &Place) -> Result<u64> {
     let LoadedGraph { vertices, edges, .. } = &work.graph;
     let store = open(work, &place.0)?;

@@ -1,4 +1,4 @@
-//! The stores of the suite: where they are, how they are filled and opened.
+//! The stores of the suite: their directories, and how the suite fills and opens them.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,7 +9,7 @@ use super::super::load;
 use super::super::work::Work;
 use hedgerow_report::failure::{Context, Result};
 
-/// Edges to a transaction while loading.
+/// The number of edges in a transaction during loading.
 const BATCH: usize = 1_000;
 
 pub(super) fn open(work: &Work<'_>, path: &Path) -> Result<Graph> {
@@ -39,7 +39,7 @@ pub(super) fn reopen_once(work: &Work<'_>, path: &Path, expected: u64) -> Result
     Err(format!("{edges} edges after reopening, {expected} before").into())
 }
 
-/// A directory of its own, removed at the end.
+/// A directory for one run of a suite, removed at the end.
 pub(in crate::suite) struct Place(pub(in crate::suite) PathBuf);
 
 impl Place {
@@ -55,7 +55,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // A folder that stays behind is a nuisance, not a wrong figure.
+        // A directory that stays is a nuisance, but changes no figure.
         let _ = self.clear();
     }
 }

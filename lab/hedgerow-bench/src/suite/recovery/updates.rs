@@ -1,6 +1,6 @@
-//! Logs of updates over a checkpoint: of one range of ids, whose pages the first of them loads; of edges all
-//! over the graph; and as many of these as a limit of a quarter of the graph has room for without a
-//! checkpoint, replayed within that limit.
+//! Logs of updates over a checkpoint. One log updates one range of ids; the first of its updates loads their
+//! pages. One log updates edges all over the graph. One has as many of these updates as a limit of a quarter
+//! of the graph has room for without a checkpoint, and is replayed within that limit.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,21 +12,21 @@ use super::stores::{open, open_with, reopen_once};
 use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 
-/// Operations to a transaction.
+/// The number of operations in a transaction.
 const BATCH: usize = 1_000;
-/// Operations to a transaction within the limit: no more than touch a small part of the graph.
+/// The number of operations in a transaction within the limit, so that it touches a small part of the graph.
 const SMALL_BATCH: usize = 10;
-/// The most operations of a log, about.
+/// The maximum number of operations in a log, approximately.
 const OPERATIONS: usize = 4_000_000;
-/// Edges whose ends are below this share of the ids are in one range: of a graph with random ids a hundredth
-/// of all.
+/// The share of ids that bounds the range: its edges have both ends below it. In a graph with random ids
+/// these are a hundredth of all edges.
 const RANGE: f64 = 0.1;
-/// The share of the memory of the graph that the limit is.
+/// The memory of the graph divided by this number is the limit.
 const SHARE: u64 = 4;
 
 type Edges<'a> = &'a [(u32, u32)];
 
-/// Measures with the store at `path`, whose log is empty, and leaves the edges that it has.
+/// Measures with the store at `path`, which has an empty log. The store has the same edges afterwards.
 pub(super) fn measure(work: &Work<'_>, path: &Path, recorder: &mut Recorder) -> Result<()> {
     let edges = &work.graph.edges;
     if work.options.wants("updates_in_range") {
@@ -44,7 +44,7 @@ pub(super) fn measure(work: &Work<'_>, path: &Path, recorder: &mut Recorder) -> 
     Ok(())
 }
 
-/// Updates `edges` again and again, and opens the store with the log of that, without a limit.
+/// Updates `edges` again and again, and opens the store with the log of these updates, without a limit.
 fn log_of(name: &str, work: &Work<'_>, path: &Path, edges: Edges<'_>, recorder: &mut Recorder) -> Result<()> {
     if edges.is_empty() {
         return Ok(());
@@ -68,7 +68,7 @@ fn log_of(name: &str, work: &Work<'_>, path: &Path, edges: Edges<'_>, recorder: 
     empty_the_log(work, path)
 }
 
-/// Removes the edges and inserts them again, in two transactions; returns how many operations that is.
+/// Removes the edges and inserts them again, in two transactions. Returns the number of operations.
 fn update(store: &Graph, edges: Edges<'_>) -> hedgerow::Result<usize> {
     let ends = || edges.iter().map(|&(u, v)| (u64::from(u), u64::from(v)));
     let mut tx = store.write()?;
@@ -86,7 +86,7 @@ fn empty_the_log(work: &Work<'_>, path: &Path) -> Result<()> {
     Ok(store.close()?)
 }
 
-/// What the store takes with everything in memory, without a view of it.
+/// Returns the bytes of the store with everything in memory, without its view.
 fn bytes_in_memory(work: &Work<'_>, path: &Path) -> Result<u64> {
     let store = open(work, path)?;
     store.snapshot()?.view()?;
@@ -95,7 +95,7 @@ fn bytes_in_memory(work: &Work<'_>, path: &Path) -> Result<u64> {
     Ok(stats.memory_bytes() - stats.view_bytes)
 }
 
-/// Updates edges all over the graph within the limit until a commit would need a checkpoint, and opens the
+/// Updates edges all over the graph within the limit until a commit would need a checkpoint. Then opens the
 /// store within the limit.
 fn within_limit(work: &Work<'_>, path: &Path, recorder: &mut Recorder) -> Result<()> {
     let limit = (bytes_in_memory(work, path)? / SHARE).max(LEAST_MEMORY_LIMIT);

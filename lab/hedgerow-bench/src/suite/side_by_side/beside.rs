@@ -1,5 +1,5 @@
-//! Readers beside writers on an engine of any kind: each reader opens snapshots and ranks their vertices,
-//! each writer removes and inserts edges of its own.
+//! Readers concurrent with writers on an engine of any kind. Each reader opens snapshots and ranks their
+//! vertices. Each writer removes and inserts its own edges.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,18 +13,18 @@ use super::threads::timed;
 use hedgerow_report::failure::Result;
 use hedgerow_report::figures::median;
 
-/// Edges that a writer removes, or inserts, before it looks whether the phase is over.
+/// The number of edges that a writer removes, or inserts, before it checks whether the phase is over.
 const STRETCH: usize = 64;
 
-/// Seconds that a reader takes for one snapshot, and updates of all writers per second; `None` for who did
-/// not run.
+/// The seconds of a reader for one snapshot, and the updates of all writers per second; `None` without
+/// readers or without writers.
 pub(crate) struct Phase {
     pub(crate) reader: Option<f64>,
     pub(crate) updates_per_s: Option<f64>,
 }
 
-/// Runs this number of readers and writers for [`PHASE`] or longer, on a small graph for less. The writers
-/// share `edges`, all of which are there before and after.
+/// Runs this number of readers and writers for [`PHASE`] or longer, but for less on a small graph. The
+/// writers share `edges`, all of which the engine has before and after.
 pub(crate) fn phase(
     work: &Work<'_>,
     subject: &dyn Subject,
@@ -53,7 +53,8 @@ pub(crate) fn phase(
     Ok(Phase { reader: (readers > 0).then(|| median(&times)), updates_per_s: (writers > 0).then_some(rate) })
 }
 
-/// A reader, who is counted until it ends, whatever ends it: writers go on until there is none.
+/// A guard that counts a reader until the reader ends, with or without an error. Writers continue until no
+/// reader is left.
 struct Leaving<'a>(&'a AtomicUsize);
 
 impl Drop for Leaving<'_> {
@@ -62,13 +63,13 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Ranks new snapshots by one thread, once and until the phase is long enough.
+/// Ranks new snapshots with one thread, at least once, until the phase is long enough.
 fn read(subject: &dyn Subject, least: Duration, times: &Mutex<Vec<f64>>) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let phase = Instant::now();
     loop {
         let begun = Instant::now();
-        // The store makes its view when a snapshot is opened: by this thread, too.
+        // The store makes its view when a snapshot opens. This thread makes it too.
         pool.install(|| subject.snapshot()?.run(Kernel::PageRank, &[]).map(drop))?;
         let taken = begun.elapsed().as_secs_f64();
         times.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(taken);
@@ -78,7 +79,7 @@ fn read(subject: &dyn Subject, least: Duration, times: &Mutex<Vec<f64>>) -> Resu
     }
 }
 
-/// Removes and inserts edges, stretch by stretch. Returns how many updates were made; all edges are there at
+/// Removes and inserts edges, stretch by stretch. Returns the number of updates. The engine has all edges at
 /// the end.
 fn write(subject: &dyn Subject, edges: &[Edge], is_over: impl Fn() -> bool) -> Result<usize> {
     let mut made = 0;

@@ -9,7 +9,7 @@ use super::measured::Measured;
 use super::threads::timed;
 use hedgerow_report::failure::Result;
 
-/// Batch sizes in edges as given.
+/// The batch sizes in edges of the graph.
 const BATCHES: [usize; 2] = [1_000, 100_000];
 
 const UNIT: &str = "edges/s";
@@ -18,7 +18,7 @@ pub(super) fn directed(work: &Work<'_>, edges: usize) -> f64 {
     edges as f64 * work.per_edge
 }
 
-/// All edges known at once.
+/// Measures a CSR of all edges, which are known at once.
 pub(super) fn build(work: &Work<'_>, measured: &mut Measured) -> Result<()> {
     let begun = Instant::now();
     let csr = work.csr()?;
@@ -29,7 +29,7 @@ pub(super) fn build(work: &Work<'_>, measured: &mut Measured) -> Result<()> {
     Ok(())
 }
 
-/// Single edges by one and more writers, and batches by one.
+/// Measures single edges with one and more writers, and batches with one writer.
 pub(super) fn all(work: &Work<'_>, edges: &[Edge], engine: Engine, measured: &mut Measured) -> Result<()> {
     let name = engine.name();
     let count = directed(work, edges.len());
@@ -37,7 +37,7 @@ pub(super) fn all(work: &Work<'_>, edges: &[Edge], engine: Engine, measured: &mu
         let subject = empty(work, engine)?;
         let seconds = timed(writers, |nth| subject.insert(Share::of(edges, nth, writers)))?;
         measured.add(name, "single.edges_per_s", UNIT, writers, count / seconds);
-        // Before a snapshot is opened: that of the store keeps a view.
+        // Memory is measured before a snapshot opens: a snapshot of the store keeps a view.
         let bytes = subject.memory_bytes() as f64 / count;
         check_count(&*subject, edges.len(), name)?;
         if writers == 1 {
@@ -56,7 +56,7 @@ pub(super) fn all(work: &Work<'_>, edges: &[Edge], engine: Engine, measured: &mu
     Ok(())
 }
 
-/// A figure of an engine that has lost edges is no figure.
+/// Checks the number of edges: a figure of an engine that has lost edges is no figure.
 pub(crate) fn check_count(subject: &dyn Subject, expected: usize, name: &str) -> Result<()> {
     let found = subject.snapshot()?.edge_count();
     if found == expected as u64 {
@@ -65,7 +65,7 @@ pub(crate) fn check_count(subject: &dyn Subject, expected: usize, name: &str) ->
     Err(format!("{name}: {found} edges after {expected} were written").into())
 }
 
-/// Removes single edges and inserts them again.
+/// Measures the removal of single edges, and their insertion.
 fn removals(
     work: &Work<'_>,
     subject: &dyn Subject,

@@ -13,8 +13,8 @@ use hedgerow_report::figures::geomean;
 /// The kernels of the suite `analytics`.
 const KERNELS: [Kernel; 5] = [Kernel::Bfs, Kernel::PageRank, Kernel::Sssp, Kernel::Wcc, Kernel::Triangles];
 
-/// Runs all requested kernels on a new snapshot, once. The snapshot is opened before; what a kernel has it
-/// copy is part of the kernel's time.
+/// Runs all requested kernels on a new snapshot, once. The time of a kernel does not include the opening of
+/// the snapshot. It includes the copies that the snapshot makes for the kernel.
 pub(super) fn all(
     work: &Work<'_>,
     subject: &dyn Subject,
@@ -39,7 +39,7 @@ pub(super) fn all(
     Ok(answers)
 }
 
-/// Whether all answers are the same.
+/// True if all answers agree.
 pub(super) fn agree(answers: &[Answer], others: &[Answer]) -> bool {
     answers.len() == others.len() && answers.iter().zip(others).all(|(mine, other)| mine.agrees_with(other))
 }

@@ -1,9 +1,9 @@
-//! Figures of several engines, round by round.
+//! The figures of several engines, round by round.
 
 use crate::record::{Metric, Recorder};
 use hedgerow_report::failure::Result;
 
-/// What a figure is of.
+/// The identity of a figure.
 #[derive(Clone, Debug, PartialEq)]
 struct Of {
     engine: &'static str,
@@ -12,7 +12,7 @@ struct Of {
     threads: usize,
 }
 
-/// The measurements of each figure, in the order in which they first came.
+/// The measurements of each figure, in the order of their first measurements.
 #[derive(Debug, Default)]
 pub(crate) struct Measured(Vec<(Of, Vec<f64>)>);
 
@@ -35,12 +35,12 @@ impl Measured {
         }
     }
 
-    /// Adds those of another round.
+    /// Adds the measurements of another round.
     pub(crate) fn extend(&mut self, round: Measured) {
         round.0.into_iter().for_each(|(of, values)| self.push(of, values));
     }
 
-    /// Records all, each as a ratio to the CSR where that was measured too.
+    /// Records all figures, each with a ratio to the CSR if the CSR was measured too.
     pub(crate) fn record(&self, recorder: &mut Recorder) -> Result<()> {
         for (of, values) in &self.0 {
             let reference = |(other, _): &&(Of, Vec<f64>)| *other == Of { engine: "csr", ..of.clone() };

@@ -1,6 +1,6 @@
-//! The store, a CSR and the containers of the lab by the same loops, in turns: what the suites `insert`,
-//! `update`, `ops`, `analytics` and `mixed` are where a container is among the engines. The store is what
-//! `hedgerow-subjects` makes of it: single edges by calls of their own, reads and kernels on a snapshot with
+//! The store, a CSR and the containers of the lab in the same loops, in turns. The suites `insert`, `update`,
+//! `ops`, `analytics` and `mixed` run these loops if a container is among the engines. The store is the
+//! engine of `hedgerow-subjects`: each single edge is its own call, and reads and kernels use a snapshot with
 //! its view.
 
 mod beside;
@@ -27,7 +27,7 @@ pub(crate) use measured::Measured;
 use reads::reads;
 pub(crate) use threads::timed;
 
-/// Ingestion by single edges and batches, and memory by the engine's own count.
+/// Measures ingestion by single edges and batches, and memory by the engine's own count.
 pub(super) fn insert(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let edges = edges(work);
     let mut measured = Measured::default();
@@ -42,7 +42,7 @@ pub(super) fn insert(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     measured.record(recorder)
 }
 
-/// A fifth of the edges removed and inserted again, five rounds.
+/// Removes a fifth of the edges and inserts it again, five rounds.
 pub(super) fn update(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let edges = edges(work);
     let mut measured = Measured::default();
@@ -55,7 +55,7 @@ pub(super) fn update(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     measured.record(recorder)
 }
 
-/// PageRank on new snapshots beside one writer, each against itself alone.
+/// Measures PageRank on new snapshots concurrent with one writer, each compared with its run alone.
 pub(super) fn mixed(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let edges = edges(work);
     let fifth = &edges[..edges.len().div_ceil(5)];
@@ -77,7 +77,7 @@ pub(super) fn mixed(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     measured.record(recorder)
 }
 
-/// The engines that are asked for, with the graph in them, but for the CSR.
+/// Makes the requested engines except the CSR, with the graph in them.
 fn subjects(work: &Work<'_>) -> Result<Vec<(&'static str, Box<dyn Subject>)>> {
     let edges = edges(work);
     let mut subjects = Vec::new();
@@ -89,7 +89,7 @@ fn subjects(work: &Work<'_>) -> Result<Vec<(&'static str, Box<dyn Subject>)>> {
     Ok(subjects)
 }
 
-/// Reads of single edges and lists on a snapshot.
+/// Measures reads of single edges and lists on a snapshot.
 pub(super) fn ops(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let (csr, subjects) = (work.csr()?, subjects(work)?);
     let questions = Questions::draw(work, &csr);
@@ -112,7 +112,7 @@ pub(super) fn ops(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     measured.record(recorder)
 }
 
-/// Kernels on a new snapshot for each round, right after single-edge ingestion.
+/// Measures kernels on a new snapshot for each round, right after single-edge ingestion.
 pub(super) fn analytics(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let (csr, subjects) = (work.csr()?, subjects(work)?);
     let sources = sources(&csr);

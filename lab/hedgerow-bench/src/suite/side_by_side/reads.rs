@@ -12,11 +12,11 @@ use hedgerow_report::failure::Result;
 
 const OPENINGS: usize = 100;
 
-/// What scans read: the same on each engine. In order, at random, of two hops.
+/// The sums of the scans in order, at random, and of two hops. They are the same on each engine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sums([Sum; 3]);
 
-/// All reads on one snapshot, once.
+/// Runs all reads on one snapshot, once.
 pub(super) fn reads(
     subject: &dyn Subject,
     name: &'static str,
@@ -59,8 +59,8 @@ pub(super) fn reads(
     Ok(Sums([in_order, random, two_hops]))
 }
 
-/// The seconds that openings take, each after a change where the engine takes updates: without one an engine
-/// may give the last snapshot again.
+/// Measures the seconds of openings, each after a change if the engine takes updates. Without a change an
+/// engine may return the last snapshot again.
 fn openings(subject: &dyn Subject, snapshot: &dyn Reader, questions: &Questions) -> Result<f64> {
     let changed: Option<&(VertexId, VertexId)> =
         questions.hits.first().filter(|_| !subject.lacks(Capability::Updates));

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use hedgerow_report::failure::Result;
 
-/// Runs `body` on this number of threads at a time, each with its number. Returns the seconds from the first
-/// one's begin to the last one's end.
+/// Runs `body` on this number of threads at the same time, each with its number. Returns the seconds from the
+/// first start to the last end.
 pub(crate) fn timed(threads: usize, body: impl Fn(usize) -> Result<()> + Sync) -> Result<f64> {
     let (barrier, body) = (&Barrier::new(threads), &body);
     let made: Vec<(Instant, Instant)> = std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Removing and inserting a fifth of the edges, into engines of any kind.
+//! Removals and insertions of a fifth of the edges, on engines of any kind.
 
 use std::time::Instant;
 
@@ -10,8 +10,8 @@ use super::insert::{check_count, directed};
 use super::measured::Measured;
 use hedgerow_report::failure::Result;
 
-/// Inserts all edges, then removes and inserts each fifth, edge by edge; after each the engine's own count of
-/// its memory.
+/// Inserts all edges, then removes and inserts each fifth, edge by edge. After each step, adds the engine's
+/// own count of its memory.
 pub(super) fn course(
     work: &Work<'_>,
     edges: &[Edge],

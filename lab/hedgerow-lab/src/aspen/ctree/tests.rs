@@ -1,4 +1,4 @@
-//! C-trees against sets.
+//! Tests that compare C-trees with sets.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ fn shape(weighted: bool, difference: bool, chunk: usize) -> Shape {
     Shape::new(form, AspenOptions { chunk, difference, ..AspenOptions::default() })
 }
 
-/// Whether the list is that set, and heads are where their hash says.
+/// Checks that the list equals the set, and that the heads are exactly the ids that the hash chooses.
 fn check(list: &CTree, plain: &Plain, shape: &Shape) {
     tree::check(&list.heads);
     let mut found = Vec::new();
@@ -36,7 +36,7 @@ fn check(list: &CTree, plain: &Plain, shape: &Shape) {
     assert!(list.targets(shape.coding).iter().map(|t| t.0).eq(plain.keys().copied()));
 }
 
-/// Random ids below a bound.
+/// Returns random ids below a bound, with weights.
 fn random(rng: &mut Rng, len: u64, bound: u64, weighted: bool) -> Plain {
     (0..len).map(|_| (rng.below(bound) as u32, if weighted { rng.below(5) as f64 } else { 1.0 })).collect()
 }
@@ -75,7 +75,7 @@ fn operations_are_those_of_sets() {
         for id in a.keys().chain(b.keys()) {
             assert_eq!(list.find(VertexId(*id), shape.coding), a.get(id).copied());
         }
-        // What shares with others is as it was.
+        // The operations did not change the lists that share nodes with their results.
         check(&list, &a, &shape);
         check(&other, &b, &shape);
     }
@@ -99,7 +99,7 @@ fn changes_are_those_of_sets() {
             let changes: BTreeMap<u32, Option<f64>> = (0..count)
                 .map(|_| {
                     let weight = if weighted { rng.below(9) as f64 } else { 1.0 };
-                    // More is inserted at first, more removed in the end.
+                    // The first steps insert more ids; the last steps remove more.
                     let inserts = rng.chance(if step < 35 { 0.8 } else { 0.2 });
                     (rng.below(200) as u32, inserts.then_some(weight))
                 })

@@ -1,4 +1,4 @@
-//! Trees against sets.
+//! Tests that compare trees with sets.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use crate::merged::Merged;
 use crate::planted::sound;
 use crate::rapidstore::shape::{Shape, ShortLists};
 
-/// What a tree holds.
+/// Returns the ids and weights that a tree holds.
 fn content(tree: &Tree) -> Vec<(u32, f64)> {
     let mut all = Vec::new();
     let _ = tree.runs(&mut |targets, weights| {
@@ -22,7 +22,8 @@ fn content(tree: &Tree) -> Vec<(u32, f64)> {
     all
 }
 
-/// Every node branches on a deeper byte than the one above it, and no leaf is empty or too long.
+/// Checks that every node branches on a deeper byte than the node above it, and that no leaf is empty or too
+/// long.
 fn check_node(node: &Node, shape: &Shape, is_root: bool) {
     assert!(is_root || node.children.len() > 1 || matches!(node.children[..], [Child::Leaf(_)]), "{node:?}");
     let starts: usize = node.starts.0.iter().map(|word| word.count_ones() as usize).sum();
@@ -39,7 +40,7 @@ fn check_node(node: &Node, shape: &Shape, is_root: bool) {
     }
 }
 
-/// Ids that share bytes at the front with many others.
+/// Returns a random id that shares leading bytes with many other ids.
 fn id(rng: &mut Rng) -> u32 {
     let mut id = 0;
     for _ in 0..4 {

@@ -1,4 +1,4 @@
-//! Collecting versions in blocks, and bringing blocks together that have become too empty (S3).
+//! The collection of versions in blocks, and the balancing of blocks that have become too empty (S3).
 
 use hedgerow_core::VertexId;
 
@@ -12,9 +12,9 @@ impl Blocks {
         }
     }
 
-    /// Collects in the blocks that have these neighbours, which ascend, or had them, and brings those
-    /// together that have become less full. O(log blocks + block) for each of those blocks, whatever the
-    /// length of the list.
+    /// Collects versions in the blocks that contain, or contained, the neighbours in `changed`, which ascend.
+    /// Balances the blocks that have become too empty. O(log blocks + block) for each of these blocks, for
+    /// any length of the list.
     pub(in super::super) fn collect_changed(&mut self, changed: &[VertexId], horizon: &Horizon<'_>) {
         let mut rest = changed;
         while let Some(first) = rest.first() {
@@ -23,15 +23,15 @@ impl Blocks {
             let behind = self.next(path[0]).map(|next| self.key(next));
             let here = behind.map_or(rest.len(), |key| rest.partition_point(|target| target.0 < key));
             rest = &rest[here..];
-            // One that takes in its neighbour may be less full than it should even then.
+            // A block that takes in its neighbour may still be too empty.
             while self.balance(&path) {
                 path = self.locate(first.0);
             }
         }
     }
 
-    /// Collects in all blocks, from the first, and brings those together that have become less full.
-    /// O(length), and O(log blocks) for each of the latter.
+    /// Collects versions in all blocks, from the first on, and balances the blocks that have become too
+    /// empty. O(length), and O(log blocks) for each balanced block.
     pub(in super::super) fn collect_all(&mut self, horizon: &Horizon<'_>) {
         let mut block = Some(0);
         while let Some(here) = block {
@@ -42,8 +42,8 @@ impl Blocks {
         while let Some(here) = block {
             let key = self.key(here);
             block = match self.is_sparse(here) && self.balance(&self.locate(key)) {
-                // One that takes in its neighbour may be less full than it should even then; its number may
-                // be another.
+                // A block that takes in its neighbour may still be too empty. It may have another number now,
+                // so the search begins with its key.
                 true => Some(self.find(key)),
                 false => self.next(here),
             };
@@ -51,13 +51,14 @@ impl Blocks {
         self.give_back();
     }
 
-    /// Whether a block has less than 45 % of what it has room for.
+    /// True if a block is less than 45 % full.
     fn is_sparse(&self, block: u32) -> bool {
         self.len(block) < self.size() * 9 / 20
     }
 
-    /// Brings the block that a path leads to together with a neighbour, if it is too empty: into one block
-    /// where that has room for both, else each has half. Returns whether there is a block less.
+    /// Balances the block at the end of `path` with a neighbouring block, if it is too empty. If one block
+    /// has room for both, they become one block. Otherwise each gets half of the neighbours. Returns true if
+    /// there is one block less.
     pub(in super::super) fn balance(&mut self, path: &Path) -> bool {
         if !self.is_sparse(path[0]) || self.is_single() {
             return false;
@@ -66,7 +67,7 @@ impl Blocks {
         let (path, right) = match self.next(path[0]) {
             Some(next) => (path, next),
             None => {
-                // Of the last block it is the one before it.
+                // The last block is balanced with the block before it.
                 before = self.locate(self.key(path[0]).saturating_sub(1));
                 (&before, path[0])
             }

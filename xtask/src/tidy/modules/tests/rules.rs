@@ -1,4 +1,5 @@
-//! Cycles, rooms and the list of arrows: what is refused, permitted and printed.
+//! Tests of cycles, rooms and the list of arrows: the refused ones, the permitted ones, and the printed
+//! lines.
 
 use super::sample;
 use crate::tidy::modules::known::{KnownCycle, Room, Rooms};
@@ -87,7 +88,7 @@ fn a_file_that_is_no_rust_is_refused() {
     assert!(refused.is_err_and(|message| message.starts_with("crates/sample/src/lib.rs:2: ")));
 }
 
-/// `a`, `b` and `c` use each other in a cycle; `d` uses them and is in none.
+/// The modules `a`, `b` and `c` use each other in a cycle. Module `d` uses them, but is in no cycle.
 const THREE: [(&str, &str); 5] = [
     ("lib.rs", "mod a;\nmod b;\nmod c;\nmod d;"),
     ("a.rs", "pub struct A;\nfn f(_: crate::b::B) {}"),
@@ -140,7 +141,8 @@ fn a_known_cycle_is_permitted_and_no_module_beyond_it() {
     assert_eq!(errors(&THREE, &[known(&["a", "b", "c"])], &[]), Vec::<String>::new());
     let error = only_error(&THREE, &[known(&["a", "b"])], &[]);
     assert!(error.contains("the known cycle is without c (its plan: move A)"), "{error}");
-    // The cycle of another crate permits nothing here, and is refused where there is no such crate.
+    // The cycle of another crate permits nothing here. The check also refuses it, because there is no such
+    // crate.
     let other = KnownCycle { krate: "other", modules: &["a", "b", "c"], plan: "" };
     let errors = errors(&THREE, &[other], &[]);
     assert_eq!(errors.len(), 2, "{errors:?}");

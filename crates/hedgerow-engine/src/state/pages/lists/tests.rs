@@ -1,4 +1,4 @@
-//! What happens between the two looks of a read from files.
+//! Tests of changes between the two checks of a read from files.
 
 use hedgerow_core::{Direction, KeyKind, LabelId, VertexId};
 use hedgerow_testkit::SimFs;
@@ -15,7 +15,7 @@ fn options() -> Options {
     Options::new().keys(KeyKind::Dense).durability(Durability::Manual).background_settling(false)
 }
 
-/// One edge, in a file.
+/// Returns a disk with a store of one edge.
 fn files() -> SimFs {
     let disk = SimFs::new();
     let graph = options().open_on(disk.handle()).unwrap();
@@ -30,7 +30,7 @@ fn grow(graph: &Graph) {
     graph.checkpoint().unwrap();
 }
 
-/// Finds the list out of memory, calls `meanwhile`, and goes on reading.
+/// Finds that the list is not in memory, calls `meanwhile`, and continues the read.
 fn read(graph: &Graph, meanwhile: impl FnOnce()) -> Option<ColdList> {
     let wanted = Wanted::list(LabelId::DEFAULT, V, Direction::Out);
     let (engine, table) = (&graph.engine, &graph.engine.subgraphs);
@@ -52,8 +52,8 @@ fn degree(list: Option<ColdList>) -> Option<usize> {
     Some(list.degree)
 }
 
-/// A chain that comes back, changes and goes into a newer segment is not read from that; nor is a page that
-/// was loaded for it.
+/// If a chain is loaded, changed and written into a newer segment, the read does not use that segment. Nor
+/// does it use the segment if the change loaded the page.
 #[test]
 fn what_changes_between_the_looks_is_not_read() {
     let disk = files();

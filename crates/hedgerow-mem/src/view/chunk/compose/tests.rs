@@ -1,4 +1,5 @@
-//! Composed views against a model: label sets, tests, ranks, with deltas and patches and settled.
+//! Tests of composed views against a model: label sets, tests and ranks, with deltas, with patches, and
+//! settled.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +19,10 @@ const BOUND: usize = 9000;
 const LABELS: usize = 3;
 const NUMBER: PropertyId = PropertyId(2);
 
-/// Source, destination and rank, and the number of each edge.
+/// The edges by source, destination and rank, each with its number.
 type Edges = BTreeMap<(u32, u32, u64), Option<i64>>;
 
-/// Tables of some labels beside a model of them, and the model's state after each commit.
+/// Tables of some labels, and the state of a model after each commit.
 struct World {
     tables: [SubgraphTable; LABELS],
     states: Vec<[Edges; LABELS]>,
@@ -34,7 +35,7 @@ impl World {
         World { tables, states: vec![<_>::default()] }
     }
 
-    /// Puts or removes an edge, in a commit of its own. The last label alone has ranks.
+    /// Puts or removes an edge in a commit of its own. Only edges of the last label have ranks.
     fn commit(&mut self, label: usize, (src, dst, rank): (u32, u32, u64), number: Option<i64>, remove: bool) {
         let mut edges = self.states[self.states.len() - 1].clone();
         let ts = Timestamp(self.states.len() as u64);
@@ -113,7 +114,7 @@ impl World {
 #[derive(Clone, Debug)]
 struct Chosen {
     labels: Vec<usize>,
-    /// Conditions for the number.
+    /// The conditions for the number of an edge.
     conditions: Vec<Condition>,
     ranks: Option<(u64, u64)>,
     first_copies: bool,
@@ -122,7 +123,7 @@ struct Chosen {
 #[derive(Clone, Debug)]
 enum Step {
     Commit(usize, (u32, u32, u64), Option<i64>, bool),
-    /// Edges from one vertex to consecutive ones, in one label.
+    /// Inserts edges from one vertex to consecutive vertices, in one label.
     Many(usize, u32, u32),
     Settle(usize),
     View(f64, Chosen),
@@ -144,7 +145,7 @@ fn chosen() -> impl Strategy<Value = Chosen> {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // Few sources, so that deltas fill up and merge; on both sides of a chunk's end.
+    // Few sources, so that deltas fill up and merge. The sources are on both sides of a chunk's end.
     let source = || prop_oneof![4 => 0..3u32, 1 => 62..66u32, 1 => 4094..4098u32, 1 => Just(8999u32)];
     let edge = (source(), 0..70u32, 0..3u64);
     let number = proptest::option::weighted(0.8, 0..3i64);

@@ -1,4 +1,4 @@
-//! Where published figures stand.
+//! Tests of the places of published figures.
 
 use super::super::super::catalog::experiments;
 use super::super::super::published::Paper;
@@ -8,7 +8,7 @@ use super::super::lines::{in_place, lines, others};
 use super::{records, run};
 use crate::record::Record;
 
-/// What stands beside each line, but for those with nothing.
+/// Returns the published figures next to each line, without lines that have none.
 fn beside(run: &Run) -> Vec<(String, String)> {
     let lines = lines(run).into_iter().filter(|line| !line.published.is_empty());
     lines.map(|line| (format!("{} x{} {}", line.row, line.threads, line.engine), line.published)).collect()
@@ -24,7 +24,8 @@ fn each_published_figure_stands_in_one_place() {
     for paper in Paper::ALL {
         for experiment in experiments(paper) {
             let theirs = in_place(paper, experiment.place);
-            // Figures of ours for each of theirs, by one thread and by two, and those of the other tests.
+            // For each published figure two of our figures, with one thread and with two; and the figures of
+            // the other tests.
             let alike = theirs.iter().flat_map(|figure| {
                 [1, 2].map(|threads| record(figure.system, figure.row, figure.unit, threads, 1.0))
             });
@@ -93,14 +94,15 @@ fn parameters_and_threads_tell_rows_apart() {
             "546.09 k edges/s = 0.180 x csr (g5)"
         ]
     );
-    // By 40 threads: by as many as there are. Of 40 threads against one: of no row.
+    // A figure of 40 threads belongs to the row with the most threads. A figure of 40 threads against one
+    // belongs to no row.
     let counts = [1, 2].map(|threads| record("teseo", "insert", "edges/s", threads, 1.0));
     let threads = run(Paper::Teseo, "figure 6", counts.to_vec());
     assert_eq!(
         beside(&threads),
         [("insert x2 teseo".to_owned(), "2400 k edges/s (40 threads, about)".to_owned())]
     );
-    // Many rows, none of which is meant.
+    // Several rows match, and the figure belongs to none of them.
     let batches = [4, 16].map(|batch| record("aspen", &format!("insert batch={batch}"), "edges/s", 2, 1.0));
     let batches = run(Paper::Dgs, "figure 19", batches.to_vec());
     assert_eq!((beside(&batches).len(), others(&batches).len()), (0, 1));

@@ -1,4 +1,4 @@
-//! What is drawn together.
+//! Tests of the figures that share a chart.
 
 use super::super::super::published::Paper;
 use super::super::super::tests::record;
@@ -90,7 +90,7 @@ fn ratios_are_of_rates_or_of_times() {
 fn an_engine_has_one_color_in_all_charts() {
     assert_eq!(colors(&["csr", "adjlst plain", "hedgerow"]), [1, 2, 0]);
     assert_eq!(colors(&["hedgerow", "lmdb", "adjlst", "redb"]), [0, 10, 2, 11]);
-    // Several forms of one engine: each has a color of its own.
+    // With several forms of one engine, each form has its own color.
     assert_eq!(colors(&["rapidstore", "csr", "rapidstore, c-art"]), [0, 1, 2]);
     let vertices = colors(&["hedgerow", "adjlst", "dynamic array", "hash table", "tree"]);
     assert!((0..5).all(|nth| !vertices[..nth].contains(&vertices[nth])), "{vertices:?}");
