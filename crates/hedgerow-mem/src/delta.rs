@@ -315,7 +315,7 @@ impl Delta {
         found
     }
 
-    /// Calls `f` with the place of each of the first `n` entries about `local`, in order.
+    /// Searches the first `n` entries, and calls `f` with the place of each entry about `local`, in order.
     #[inline]
     pub(crate) fn for_each_index_of(&self, n: usize, local: LocalVertex, f: impl FnMut(usize)) {
         self.storage.with_tags(n, |tags| simd::for_each_low6(tags, local.0, f));

@@ -24,7 +24,7 @@ const RENTS: u64 = 4;
 const SUBGRAPH_NS: u64 = 400;
 const COPIED_NS: u64 = 4;
 const ENTRY_NS: u64 = 20;
-/// Cost for each subgraph of counting the edges of an undirected graph with labels, in nanoseconds.
+/// The cost of counting the edges of one subgraph, in nanoseconds, in undirected graphs with several labels.
 const COUNT_NS: u64 = 3000;
 /// The number of subgraphs beyond which reads miss the cache. Making a view prefetches, and hardly misses it.
 const BEYOND_CACHE: u32 = 2048;

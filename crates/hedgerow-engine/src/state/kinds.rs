@@ -65,7 +65,7 @@ impl Kinds {
         ArgumentError::NoSuchKind { kind, known }.into()
     }
 
-    /// Adds a kind from the log, whose ids ascend without gaps. `Err` names the mismatch.
+    /// Adds a kind that the log defines. Its id must follow the last kind's id. `Err` names the mismatch.
     pub(super) fn add(
         &mut self,
         id: KindId,

@@ -91,8 +91,8 @@ fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
         assert!(from_changes > SETS, "{from_changes} answers of changes");
         compared += u64::from(SETS);
         let old = graph.snapshot().unwrap();
-        // A separate write. Sometimes nine of the operations above change nothing, and then both snapshots
-        // have the same timestamp.
+        // This write always changes the graph. The random operations above may change nothing, and then both
+        // snapshots would have the same timestamp.
         graph.insert_edge(3 * VERTICES, 3 * VERTICES + 1).unwrap();
         let new = graph.snapshot().unwrap();
         kept[0].at(&new).unwrap();

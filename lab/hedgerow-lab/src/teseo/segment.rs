@@ -246,7 +246,8 @@ impl Segment {
         open(words, (left, right), spot, need);
         if spot.listed {
             words[begin] = VertexId(target(key));
-            // On the right side the header has moved by one word.
+            // Counts the edge in the word after the header. On the right side `open` has moved the header
+            // down by one word.
             words[spot.header + usize::from(!spot.right)].0 += 1;
         } else {
             words[begin..begin + 3].copy_from_slice(&[source(key) | HEAD, 1, target(key)].map(VertexId));

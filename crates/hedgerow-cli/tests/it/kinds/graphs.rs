@@ -21,7 +21,7 @@ fn algorithms_run_on_the_kinds_of_their_labels() {
         assert_eq!(field(&result, "components"), components, "{options}");
     }
     assert_eq!(field(&wcc(""), "vertices"), all);
-    // A summary counts only these vertices.
+    // A summary counts only the vertices of the kinds that the label joins: the employees.
     let degrees = hedgerow("run degrees @ --label reports --json", &[&store]).ok();
     let counted = field(&degrees, "distribution");
     let counted = counted.as_array().unwrap().iter().map(|row| row["vertices"].as_u64().unwrap());

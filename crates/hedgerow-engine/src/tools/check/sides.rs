@@ -140,7 +140,7 @@ impl Sides {
         (bytes / (copies * size_of::<Copied>() as u64)).max(1) as usize
     }
 
-    /// Returns the copy of an edge if it belongs to one of the chosen sums, which are ascending.
+    /// Returns the copy of an edge if its sum is chosen. `chosen` has the positions of sums, ascending.
     pub(super) fn chosen(
         &self,
         chosen: &[usize],

@@ -240,8 +240,8 @@ const NOT_HERE: [&str; 4] = [
     "rapidstore, versions of edges",
 ];
 
-/// A system with the name of an engine is this engine or a form of it: a misspelled name would separate a
-/// figure from its row.
+/// A system whose first word is an engine must be this engine, one of its forms, or in `NOT_HERE`. The figure
+/// of a misspelled form would be missing from the row of the form.
 #[test]
 fn what_is_called_as_an_engine_is_one_or_a_form_of_it() {
     let engines: Vec<&str> = Engine::value_variants().iter().map(|engine| engine.name()).collect();

@@ -1,4 +1,5 @@
-//! Tests of changes between the two checks of a read from files.
+//! Tests of writes during a read from files: between the look that finds the list out of memory, and the
+//! second look after the read.
 
 use hedgerow_core::{Direction, KeyKind, LabelId, VertexId};
 use hedgerow_testkit::SimFs;
