@@ -143,6 +143,8 @@ pub(crate) struct Room {
     /// True if the lists of an image are copied before the image is dropped. Values are passed on without a
     /// copy.
     copies: bool,
+    /// The bytes of the images whose copies are in memory by now.
+    copied: u64,
     lacking: Option<u64>,
 }
 
@@ -158,7 +160,7 @@ impl Room {
     }
 
     fn of(taken: Taken, copies: bool) -> Room {
-        Room { taken, asked: Asked::default(), copies, lacking: None }
+        Room { taken, asked: Asked::default(), copies, copied: 0, lacking: None }
     }
 
     /// Begins a load with the memory that was taken for it, of which `beside` bytes are for other data.
@@ -197,6 +199,11 @@ impl Room {
     /// Returns the bytes for which there was no room, if that happened.
     pub(crate) fn lacking(&self) -> Option<u64> {
         self.lacking
+    }
+
+    /// Returns the bytes of the whole read up to the data for which there was no room, if that happened.
+    pub(in crate::state) fn needed(&self) -> Option<u64> {
+        self.lacking.map(|bytes| bytes.saturating_add(self.copied))
     }
 
     /// Returns `done`, or [`Stop::NoRoom`] if there was no room.
@@ -244,6 +251,7 @@ impl RoomToLoad for Room {
     /// charged for it or has less free memory; a version was charged for its values.
     fn keep_image(&mut self) {
         let image = self.asked.lists.saturating_add(self.asked.values);
+        self.copied = self.copied.saturating_add(image);
         self.asked = Asked { lists: 0, values: 0, ..self.asked };
         self.taken.set(self.taken.bytes().saturating_sub(image).max(self.asked.kept));
     }

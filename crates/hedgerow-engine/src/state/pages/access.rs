@@ -16,7 +16,7 @@ use crate::state::store::Core;
 /// The approximate bytes of a page without its edges: versions, deltas and offsets of 64 subgraphs in both
 /// directions.
 const PAGE_BYTES: u64 = 64 << 10;
-/// The most bytes of the buffers and one image during the read of a page.
+/// The greatest estimate of the buffers and one image during the read of a page.
 const BUFFER_BYTES: u64 = 640 << 10;
 /// The share of the limit that optional loads leave free in addition to the slack.
 const FREE: u64 = 64;
@@ -76,7 +76,7 @@ impl Core {
     fn load_whole_page(&self, table: &SubgraphTable, page: PageId) -> Result<()> {
         self.check_owner()?;
         let about = match self.memory_limit {
-            Some(_) => self.bytes_to_load(page).saturating_add(self.buffers_to_load(page)),
+            Some(_) => self.bytes_to_read_and_load(page),
             None => 0,
         };
         self.load_within(about, |room| self.pages.load(table, page, room))
@@ -157,10 +157,10 @@ impl Core {
         self.list_bytes_of_page(id).saturating_add(self.value_bytes_of_page(id)).saturating_add(PAGE_BYTES)
     }
 
-    /// Estimates the bytes of the buffers and one image during the read of a page.
-    fn buffers_to_load(&self, id: PageId) -> u64 {
+    /// Like [`bytes_to_load`](Self::bytes_to_load), with the buffers and one image during the read.
+    fn bytes_to_read_and_load(&self, id: PageId) -> u64 {
         let bytes = self.pages.sources().bytes_of_page(id);
-        BUFFER_BYTES.min(bytes.saturating_add(bytes / 8))
+        self.bytes_to_load(id).saturating_add(BUFFER_BYTES.min(bytes.saturating_add(bytes / 8)))
     }
 
     /// Estimates the bytes of one subgraph of a page: a quarter of the page's lists, since one vertex may
@@ -189,7 +189,7 @@ impl Core {
         let Some(limit) = self.memory_limit else { return true };
         let page = id.page();
         let is_unloaded = self.is_unloaded(id.label, id.subgraph);
-        let bytes = if is_unloaded { self.bytes_to_load(page) } else { self.bytes_to_reload(page) };
+        let bytes = if is_unloaded { self.bytes_to_read_and_load(page) } else { self.bytes_to_reload(page) };
         let bytes = bytes.saturating_add(limit / FREE);
         self.budget.fits(&Need::new(For::Load, bytes).with_block(self.block_of(bytes)))
     }

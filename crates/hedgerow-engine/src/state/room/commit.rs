@@ -184,6 +184,7 @@ impl<'c> CommitRoom<'c> {
         let missing =
             self.need(core.bytes_to_load_all(&self.subgraphs, |subgraph| !core.is_in_memory(subgraph)));
         if taken.meet(missing) || (core.find_room(&missing) && taken.meet(missing)) {
+            self.refusal = None;
             return Ok(taken);
         }
         let whole = self.need(core.bytes_to_load_all(&self.subgraphs, |_| true));
@@ -198,7 +199,10 @@ impl<'c> CommitRoom<'c> {
             let room = core.make_room_for_commit(&whole);
             taken = Taken::new(&core.budget, For::Commit);
             match room {
-                Ok(()) if taken.meet(whole) => return Ok(taken),
+                Ok(()) if taken.meet(whole) => {
+                    self.refusal = None;
+                    return Ok(taken);
+                }
                 Ok(()) => self.attempts += 1,
                 // Nothing else is in memory, but the need is an upper bound: a merge may take less, and a
                 // list counts once for each checkpoint that wrote it. The commit is tried once more, and

@@ -109,18 +109,16 @@ impl Core {
     ) -> Result<R> {
         let load = |needed: u64| {
             let mut taken = Taken::new(&self.budget, For::Load);
-            // The need for images after the one without room is unknown.
-            let bytes = if needed > about { needed + needed / 8 } else { about };
-            if !taken.meet(Need::new(For::Load, bytes).with_block(self.block_of(bytes))) {
-                return Err(Stop::NoRoom(bytes));
+            let mut meet = |bytes| taken.meet(Need::new(For::Load, bytes).with_block(self.block_of(bytes)));
+            // The need for images after the one without room is unknown: takes somewhat more, if it is there.
+            let has_more = needed > about && meet(needed.saturating_add(needed / 8));
+            if !has_more && !meet(needed.max(about)) {
+                return Err(Stop::NoRoom(needed.max(about)));
             }
             let mut room = Room::copying(taken);
             let loaded = load(&mut room);
-            match room.lacking() {
-                // The need of the whole load. The room no longer has the memory of copies in the arena.
-                Some(lacking) => {
-                    Err(Stop::NoRoom(bytes.saturating_add(lacking.saturating_sub(room.bytes()))))
-                }
+            match room.needed() {
+                Some(needed) => Err(Stop::NoRoom(needed)),
                 None => Ok(loaded?),
             }
         };
