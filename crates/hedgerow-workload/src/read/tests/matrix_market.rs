@@ -89,15 +89,15 @@ fn a_file_that_disagrees_with_its_first_lines_is_refused() {
         (begin, "a.mtx:1: the file ends before the size line"),
         (&format!("{begin}% c\n3 3\n"), "a.mtx:3: \"3 3\" is not the size line of a matrix"),
         (&format!("{begin}3 3 -1\n"), "a.mtx:2: \"3 3 -1\" is not the size line"),
-        (&format!("{begin}3 3 2\n1 2 1\n"), "the size line says 2 entries, the file has 1"),
+        (&format!("{begin}3 3 2\n1 2 1\n"), "the size line states 2 entries, but the file has 1"),
         (
             &format!("{begin}3 3 1\n1 2 1\n1 3 1\n"),
-            "a.mtx:4: the size line says 1 entries, the file has more",
+            "a.mtx:4: the size line states 1 entries, but the file has more",
         ),
         (&format!("{begin}3 5 0\n"), "a.mtx:2: the matrix has 3 rows and 5 columns"),
         (
             "%%MatrixMarket matrix coordinate real symmetric\n3 5 0\n",
-            "a symmetric matrix has as many rows as columns, this one has 3 and 5",
+            "a symmetric matrix has as many rows as columns; this matrix has 3 rows and 5 columns",
         ),
     ] {
         let error = fault(text);
