@@ -180,11 +180,11 @@ impl<'c> CommitRoom<'c> {
     /// that does not suffice, it unpins everything, and waits.
     fn take(&mut self) -> Result<Taken> {
         let core = self.core;
+        self.refusal = None;
         let mut taken = self.taken.take().unwrap_or_else(|| Taken::new(&core.budget, For::Commit));
         let missing =
             self.need(core.bytes_to_load_all(&self.subgraphs, |subgraph| !core.is_in_memory(subgraph)));
         if taken.meet(missing) || (core.find_room(&missing) && taken.meet(missing)) {
-            self.refusal = None;
             return Ok(taken);
         }
         let whole = self.need(core.bytes_to_load_all(&self.subgraphs, |_| true));
@@ -199,10 +199,7 @@ impl<'c> CommitRoom<'c> {
             let room = core.make_room_for_commit(&whole);
             taken = Taken::new(&core.budget, For::Commit);
             match room {
-                Ok(()) if taken.meet(whole) => {
-                    self.refusal = None;
-                    return Ok(taken);
-                }
+                Ok(()) if taken.meet(whole) => return Ok(taken),
                 Ok(()) => self.attempts += 1,
                 // Nothing else is in memory, but the need is an upper bound: a merge may take less, and a
                 // list counts once for each checkpoint that wrote it. The commit is tried once more, and
