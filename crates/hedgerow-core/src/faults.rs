@@ -152,6 +152,14 @@ faults! {
     ClosedReaderWaitedFor,
     /// A version is freed although a walk may be reading it.
     WalkNotWaitedFor,
+    /// A page of a table is freed although a hold keeps it.
+    HoldNotWaitedFor,
+    /// A chain is loaded into a page that was evicted from its table.
+    EvictedPageFilled,
+    /// The place of an evicted page loses the timestamp of the page's last operation.
+    EvictedPageUnstamped,
+    /// A page that is loaded again has no marks in place of its chains.
+    LoadedPageUnmarked,
     /// The record of changed vertices in a reclaimed version is lost.
     UnlinkedChangesLost,
     /// A merge loses the newest entry of the delta.

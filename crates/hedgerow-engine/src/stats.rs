@@ -1,7 +1,7 @@
 //! Statistics of a running store.
 
 use hedgerow_core::account::{Account, Purpose};
-use hedgerow_core::{Direction, SubgraphId, Timestamp};
+use hedgerow_core::{Direction, Timestamp};
 use hedgerow_io::machine;
 use hedgerow_mem::Subgraph;
 
@@ -197,8 +197,8 @@ impl Graph {
         };
         drop(snapshot);
         for (label, table) in engine.tables() {
-            let entries = (0..engine.subgraph_bound()).filter_map(|id| table.get(SubgraphId(id)));
-            for entry in entries {
+            let hold = table.hold();
+            for entry in table.pages(&hold).flat_map(|(_, page)| page.iter()) {
                 engine.directions_of(label).iter().for_each(|&direction| stats.add(entry, direction));
             }
         }

@@ -36,7 +36,7 @@ pub mod version;
 pub mod view;
 
 pub use arena::{Arena, ArenaStats, Counted};
-pub use grace::Memory;
+pub use grace::{Hold, Memory};
 pub use items::{Extra, ItemRef};
 pub use keys::KeyTable;
 pub use main_part::Main;
@@ -44,7 +44,7 @@ pub use op::{Attributes, EdgeOp, Ops};
 pub use patch_sizes::PatchSizes;
 pub use reclaim::{Horizon, Merged, Pin};
 pub use subgraph::{Ahead, Finder, Latched, ReadItem, Subgraph, changes_of_many};
-pub use table::{SubgraphPage, SubgraphTable};
+pub use table::{PageLook, Stored, SubgraphPage, SubgraphTable};
 pub use takings::Takings;
 pub use version::Version;
 pub use view::View;

@@ -27,7 +27,7 @@ pub use finder::Finder;
 pub use latch::Latched;
 pub(crate) use prefetch::OFFSET_LINES;
 pub(crate) use stamps::Home;
-use stamps::STAMPS;
+pub(crate) use stamps::STAMPS;
 pub use stamps::{PAGE, Stamp};
 
 pub use crate::op::LocalOp;
@@ -210,6 +210,11 @@ impl Subgraph {
     #[inline]
     pub fn is_resident(&self) -> bool {
         self.heads.iter().all(Link::is_in_memory)
+    }
+
+    /// True if no version of the subgraph is in memory. Two loads.
+    pub(crate) fn is_out_of_memory(&self) -> bool {
+        self.heads.iter().all(|head| head.get().is_none())
     }
 
     /// Returns the versions that are in memory now.

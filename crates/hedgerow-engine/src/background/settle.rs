@@ -106,7 +106,8 @@ impl Core {
         let (mut settled, mut whole) = (0, true);
         for (label, table) in self.tables() {
             for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
-                let Some(entry) = table.get(subgraph) else { continue };
+                let hold = table.hold();
+                let Some(entry) = table.get(subgraph, &hold) else { continue };
                 for &direction in self.directions_of(label) {
                     // Once the limit has no room, the remaining deltas are not merged.
                     whole &= relocate || self.has_room_to_settle(entry, direction);
@@ -192,7 +193,8 @@ impl Core {
     fn settle_if_idle(&self, subgraph: SubgraphId, round: &mut Round) -> usize {
         let mut settled = 0;
         for (label, table) in self.tables() {
-            let Some(entry) = table.get(subgraph) else { continue };
+            let hold = table.hold();
+            let Some(entry) = table.get(subgraph, &hold) else { continue };
             let idle = entry.stamp().applied() <= round.idle_since;
             let Some(mut latched) = idle.then(|| entry.try_latch_for_upkeep()).flatten() else {
                 round.left = true;

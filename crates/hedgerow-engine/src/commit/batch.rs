@@ -11,6 +11,7 @@
 //! existing vertices stay. Edges with ranks, and updates of properties, take the general way.
 
 mod distinct;
+mod gather;
 mod keys;
 mod labels;
 mod latch;
@@ -21,26 +22,26 @@ mod record;
 use std::ops::Range;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, LocalVertex, Timestamp, VertexId};
+use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{Attributes, EdgeOp, Merged, Ops};
+use hedgerow_mem::{Attributes, Hold, Merged, Ops};
 use hedgerow_txn::{CommitThreads, with_commit_threads};
 
-use super::op::OpKind;
 use super::order::{draw, must_apply};
 use super::request::{Outcome, Request};
 use super::validate::LatchKey;
 use crate::config::Isolation;
 use crate::error::{CommitError, Result};
-use crate::state::room::commit::Merges;
+use crate::state::room::commit::{CommitRoom, Merges};
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
+use gather::gather;
 use keys::Resolved;
 use labels::{BatchLabel, ByLabel};
 use latch::latch;
-use lookup::{LabelOutcomes, Outcomes};
+use lookup::Outcomes;
 use parts::{HEADERS_AHEAD, Part, parts, prefetch_heads, still_absent};
 use record::{created, encode};
 
@@ -77,33 +78,40 @@ fn are_simple(engine: &Engine, request: &Request<'_>) -> bool {
 
 /// Commits the transaction up to and including the mark in the ring. `None`: nothing was changed, and the
 /// caller takes the general way.
-pub(crate) fn commit_unpublished<'j>(
-    engine: &'j Engine,
-    request: &'j Request<'_>,
-) -> Result<Option<Outcome>> {
+pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Option<Outcome>> {
     if !suits(engine, request) {
         return Ok(None);
     }
     let mut room = request.room(engine);
     loop {
-        let attempts = |threads: &CommitThreads<'j>| -> Result<Attempt> {
-            let mut last = Attempt::Moved;
-            for _ in 0..MAX_RESTARTS {
-                last = attempt(engine, request, threads, room.merges())?;
-                if !matches!(last, Attempt::Moved) {
-                    break;
-                }
-            }
-            Ok(last)
-        };
-        match with_commit_threads(request.ops.len() * 2, engine.thresholds.threads_from, attempts)? {
+        let ended = attempts(engine, &engine.hold(), request, &mut room)?;
+        match ended {
             Attempt::Committed(outcome) => return Ok(Some(outcome)),
             Attempt::Moved => return Ok(None),
-            // The thread holds neither a latch nor the threads of commits: it may wait for a checkpoint.
+            // The thread has no latch, no hold and no threads of commits: it may wait for a checkpoint.
             Attempt::Load(unloaded) => room.load(&unloaded)?,
             Attempt::CutShort { needed } => room.make_room(needed)?,
         }
     }
+}
+
+fn attempts<'j>(
+    engine: &'j Engine,
+    hold: &'j Hold,
+    request: &'j Request<'_>,
+    room: &mut CommitRoom<'_>,
+) -> Result<Attempt> {
+    let attempts = |threads: &CommitThreads<'j>| -> Result<Attempt> {
+        let mut last = Attempt::Moved;
+        for _ in 0..MAX_RESTARTS {
+            last = attempt(engine, hold, request, threads, room.merges())?;
+            if !matches!(last, Attempt::Moved) {
+                return Ok(last);
+            }
+        }
+        Ok(last)
+    };
+    with_commit_threads(request.ops.len() * 2, engine.thresholds.threads_from, attempts)
 }
 
 /// The outcome of an attempt; only `Committed` has changed anything.
@@ -121,6 +129,7 @@ enum Attempt {
 
 fn attempt<'j>(
     engine: &'j Engine,
+    hold: &'j Hold,
     request: &'j Request<'_>,
     threads: &CommitThreads<'j>,
     merges: Merges,
@@ -146,7 +155,7 @@ fn attempt<'j>(
     let (keys, _) = context;
     let outcomes = Outcomes::new(engine, request);
     let (of_latch, of_prepare) = (merges.clone(), merges.clone());
-    let latch = move |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part, &of_latch);
+    let latch = move |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, hold, part, &of_latch);
     let prepare =
         move |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part, &of_prepare);
     let (_, parts) = threads.claim_each(outcomes, all, latch, prepare);
@@ -229,78 +238,6 @@ fn merge_ahead(
     ahead.extend(built.map(|built| (at as u32, direction, built)));
     merges.end(bytes);
     true
-}
-
-/// Gathers the effects on one subgraph: the new vertices, then the edges.
-fn gather<'j>(
-    engine: &Engine,
-    outcomes: LabelOutcomes<'_, 'j>,
-    part: &mut Part<'j>,
-    at: usize,
-    hint: InterpolationHint,
-) {
-    let Part { label, entries, batches, latched, effects, attributes, .. } = part;
-    let BatchLabel { label, attributed, directions, .. } = *label;
-    let (batch, held) = (&mut batches[at], &latched[at]);
-    batch.effects = [effects.len() as u32; 3];
-    if label == LabelId::DEFAULT {
-        // The outgoing chain has the vertices, also those that edges of the other chain create.
-        let creates = entries[batch.all_entries()].iter().filter(|entry| !entry.is_kind(OpKind::Remove));
-        let created = creates.fold(0, |mask, entry| mask | entry.local().bit()) & !held.present();
-        if created != 0 {
-            effects.extend(inserted(created));
-            part.vertices += created.count_ones() as usize;
-        }
-    }
-    let placement = engine.placement();
-    for &direction in directions {
-        let lost = label != LabelId::DEFAULT
-            && direction == Direction::In
-            && faults::is_on(PlantedFault::ReverseEdgeLost);
-        let entries = if lost { &[] } else { &entries[batch.entries(direction)] };
-        let mut edges = held.finder(direction, hint);
-        let mut done = 0;
-        for group in entries.chunk_by(parts::BatchEntry::same_edge) {
-            if attributed {
-                outcomes.prefetch_rows(direction, &entries[done..]);
-                done += group.len();
-            }
-            if group[0].is_vertex() {
-                continue;
-            }
-            let (local, dst) = (group[0].local(), group[0].dst());
-            let at = batch.subgraph.vertex(local);
-            let (op, weight) = if attributed {
-                let Some((op, weight, row)) = outcomes.with_row(group, (at, direction), held, &mut edges)
-                else {
-                    continue;
-                };
-                attributes.resize(effects.len(), Attributes::NONE);
-                attributes.push(Attributes { rank: 0, row });
-                (op, weight)
-            } else {
-                let Some(effect) = outcomes.of(group, &mut edges) else { continue };
-                effect
-            };
-            if placement.counts_at(direction, at, dst) {
-                part.changes += 1;
-                part.edges += if label == LabelId::VERTICES { 0 } else { op.growth() };
-            }
-            effects.push(LocalOp { local, op, dst, weight });
-        }
-        batch.effects[direction as usize + 1..].fill(effects.len() as u32);
-    }
-    if attributed {
-        attributes.resize(effects.len(), Attributes::NONE);
-    }
-}
-
-fn inserted(mut mask: u64) -> impl Iterator<Item = LocalOp> {
-    std::iter::from_fn(move || {
-        let local = LocalVertex((mask != 0).then(|| mask.trailing_zeros() as u8)?);
-        mask &= mask - 1;
-        Some(LocalOp { local, op: EdgeOp::Vertex, dst: VertexId(1), weight: 0.0 })
-    })
 }
 
 /// Orders and applies the commit, with all latches held and everything prepared.

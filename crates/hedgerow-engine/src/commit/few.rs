@@ -13,7 +13,7 @@ mod copies;
 
 use hedgerow_core::{Direction, InterpolationHint, LabelId, RowRef, SubgraphId, Timestamp};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{Ahead, EdgeOp, Latched, Merged, Ops};
+use hedgerow_mem::{Ahead, EdgeOp, Hold, Latched, Merged, Ops};
 use smallvec::SmallVec;
 
 use super::encode::Encoder;
@@ -106,7 +106,7 @@ fn latch<'e>(engine: &'e Engine, copies: &[EdgeCopy], edges: &mut [Edge]) -> Opt
     for copy in copies {
         let subgraph = copy.subgraph();
         if last != Some(subgraph) {
-            let held = engine.subgraphs.get(subgraph)?.latch();
+            let held = engine.subgraphs.get(subgraph, Hold::none())?.latch();
             // Checked under the latch, where nothing is evicted any more (rule E3).
             if engine.eviction.happens() && !held.is_resident() {
                 return None;

@@ -114,7 +114,8 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey], merges: &
     let mut taken = Taken { engine, ids: Default::default() };
     let key_latches: SmallVec<[_; 2]> = key_indices.iter().map(|&i| engine.ids.latch(i)).collect();
     taken.ids = bindings.allocate(engine, request.keys, &key_indices)?;
-    let mut latches = Latches::take(engine, &bindings.latch_keys(request.ops, extra));
+    let hold = engine.hold();
+    let mut latches = Latches::take(engine, &hold, &bindings.latch_keys(request.ops, extra));
     let unloaded = latches.unloaded(engine);
     if !unloaded.is_empty() {
         return Ok(Attempt::Load(unloaded));

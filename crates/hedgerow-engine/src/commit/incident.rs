@@ -1,7 +1,7 @@
 //! The edges of a vertex that is to be removed, in all labels.
 
 use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
-use hedgerow_mem::SubgraphTable;
+use hedgerow_mem::{Hold, SubgraphTable};
 
 use super::validate::Latches;
 use crate::error::Result;
@@ -16,18 +16,19 @@ pub(super) fn for_each_incident(
     id: VertexId,
     mut f: impl FnMut(LabelId, VertexId, VertexId, u64),
 ) -> Result<()> {
+    let hold = engine.hold();
     for (label, table) in engine.tables() {
         // Edges to the vertex are stored at their sources, so the vertex's own subgraph of the label may be
         // untouched.
         if engine.config.is_one_way() && label != LabelId::VERTICES {
-            for_each_source(engine, table, id, |src, rank| f(label, src, id, rank))?;
+            for_each_source(engine, (table, &hold), id, |src, rank| f(label, src, id, rank))?;
         }
         let Some(latched) = latches.get_of(label, id.subgraph()) else {
             let touched = |subgraph: &hedgerow_mem::Subgraph| {
                 [Direction::Out, Direction::In].into_iter().any(|d| !subgraph.is_untouched(d))
             };
             // A subgraph that is not loaded may have edges of the vertex.
-            if table.find(id.subgraph()).map_or(true, |found| found.is_some_and(touched)) {
+            if table.find(id.subgraph(), &hold).map_or(true, |found| found.is_some_and(touched)) {
                 f(label, id, id, 0);
             }
             continue;
@@ -47,12 +48,12 @@ pub(super) fn for_each_incident(
 /// found are applied, and none is missed. All pages were loaded before.
 fn for_each_source(
     engine: &Engine,
-    table: &SubgraphTable,
+    (table, hold): (&SubgraphTable, &Hold),
     id: VertexId,
     mut f: impl FnMut(VertexId, u64),
 ) -> Result<()> {
     for subgraph in (0..engine.subgraph_bound()).map(SubgraphId) {
-        let Some(entry) = table.find(subgraph)? else { continue };
+        let Some(entry) = table.find(subgraph, hold)? else { continue };
         entry.read_latest(Direction::Out, |read| {
             for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                 read.for_each_item_to(local, id, |item| f(subgraph.vertex(local), item.rank));

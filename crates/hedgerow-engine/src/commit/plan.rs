@@ -4,6 +4,7 @@
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, KeyKind, LabelId, Timestamp, VertexId};
+use hedgerow_mem::table::PAGE;
 use hedgerow_mem::{ReadItem, SubgraphTable};
 use smallvec::SmallVec;
 
@@ -200,8 +201,8 @@ impl KeyBindings {
         }
         // A subgraph without a page, in memory or in files, has no edges.
         missing.retain(|&(label, subgraph)| {
-            let holds = |table: &SubgraphTable| table.find(subgraph).map_or(true, |found| found.is_some());
-            engine.table(label).is_some_and(holds) && latches.get_of(label, subgraph).is_none()
+            let exists = |table: &SubgraphTable| !table.is_absent(subgraph.index() / PAGE);
+            engine.table(label).is_some_and(exists) && latches.get_of(label, subgraph).is_none()
         });
         missing.sort_unstable();
         missing.dedup();

@@ -14,7 +14,7 @@ use hedgerow_core::{
 use hedgerow_mem::keys::Moment;
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::subgraph::prefetch::End;
-use hedgerow_mem::{Attributes, EdgeOp, Latched, Merged, Ops, Subgraph};
+use hedgerow_mem::{Attributes, EdgeOp, Hold, Latched, Merged, Ops, Subgraph};
 
 use super::effect::laid_over;
 use super::encode::Encoder;
@@ -69,7 +69,8 @@ impl Single {
     ) -> Option<Single> {
         let likely = |moment, _, id: VertexId| {
             if moment == Moment::RowSought {
-                engine.subgraphs.get(id.subgraph()).into_iter().for_each(Subgraph::prefetch_header);
+                let subgraph = engine.subgraphs.get(id.subgraph(), Hold::none());
+                subgraph.into_iter().for_each(Subgraph::prefetch_header);
             }
         };
         let ends = match engine.config.keys {
@@ -102,7 +103,7 @@ impl Single {
     #[inline]
     pub(crate) fn ends<'e>(&self, engine: &'e Engine) -> Option<[End<'e>; 2]> {
         let end = |direction, at: VertexId, other| {
-            let subgraph = engine.subgraphs.get(at.subgraph())?;
+            let subgraph = engine.subgraphs.get(at.subgraph(), Hold::none())?;
             Some(End { subgraph, direction, local: at.local(), other })
         };
         Some([

@@ -2,7 +2,8 @@
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
-use hedgerow_mem::{Latched, Merged, ReadItem, Subgraph};
+use hedgerow_mem::table::PAGE;
+use hedgerow_mem::{Hold, Latched, Merged, PageLook, ReadItem, Stored, Subgraph};
 
 use super::names::{TxnKey, TxnKeys};
 use crate::error::{CommitError, Result};
@@ -147,12 +148,22 @@ impl ReadSet {
         if self.labels.is_some_and(|labels| engine.defined_labels().end > labels) {
             return Err(CommitError::Conflict { with: last_drawn }.into());
         }
+        let hold = engine.hold();
         for group in self.items.chunk_by(|(a, _), (b, _)| (a.label, a.subgraph) == (b.label, b.subgraph)) {
             let PartitionKey { label, subgraph, .. } = group[0].0;
             if latches.get_of(label, subgraph).is_some() {
                 continue;
             }
-            let Some(entry) = engine.table(label).and_then(|table| table.get(subgraph)) else { continue };
+            let Some(table) = engine.table(label) else { continue };
+            let entry = match table.look(subgraph.index() / PAGE, &hold) {
+                PageLook::Absent => continue,
+                PageLook::Stored(Stored { since, .. }) if since <= start => continue,
+                // The page was in memory since: some subgraph of it changed (rule P6).
+                PageLook::Stored(Stored { since, .. }) => {
+                    return Err(CommitError::Conflict { with: since }.into());
+                }
+                PageLook::Loaded(page) => &page[subgraph.index() % PAGE],
+            };
             let Some(latched) = entry.try_latch_past_upkeep() else {
                 if faults::is_on(PlantedFault::LatchedElsewhereUnchanged) {
                     continue;
@@ -180,15 +191,21 @@ impl ReadSet {
 /// is in the default label, comes first.
 pub(crate) type LatchKey = (LabelId, SubgraphId);
 
-/// Returns the subgraph, if its page is in memory. A subgraph that is not loaded has not changed since the
-/// store was opened.
-fn existing(engine: &Engine, (label, id): LatchKey) -> Option<&Subgraph> {
-    engine.table(label)?.get(id)
+/// Returns the subgraph, if its page is in memory.
+fn existing<'a>(engine: &'a Engine, hold: &'a Hold, (label, id): LatchKey) -> Option<&'a Subgraph> {
+    engine.table(label)?.get(id, hold)
+}
+
+/// True if no commit ever wrote to the page of the subgraph. A page that only files hold is not absent: it
+/// may have been made, written to, and evicted since the last look (rule P6).
+pub(super) fn is_absent(engine: &Engine, (label, id): LatchKey) -> bool {
+    engine.table(label).is_none_or(|table| table.is_absent(id.index() / PAGE))
 }
 
 /// The latched subgraphs of a commit, ascending.
-#[derive(Default)]
 pub(crate) struct Latches<'a> {
+    /// The hold that keeps the pages of these subgraphs.
+    hold: &'a Hold,
     held: smallvec::SmallVec<[(LatchKey, Latched<'a>); 4]>,
     /// Subgraphs whose pages did not exist at the time of latching, ascending: no commit ever wrote to them.
     /// The commit makes the pages of those that it writes ([`Latches::make`]), and checks the others again in
@@ -199,11 +216,11 @@ pub(crate) struct Latches<'a> {
 
 impl<'a> Latches<'a> {
     /// Latches `latch_keys`, which must ascend: that order prevents a cycle of waiting committers.
-    pub(crate) fn take(engine: &'a Engine, latch_keys: &[LatchKey]) -> Latches<'a> {
+    pub(crate) fn take(engine: &'a Engine, hold: &'a Hold, latch_keys: &[LatchKey]) -> Latches<'a> {
         debug_assert!(latch_keys.is_sorted_by(|a, b| a < b));
-        let mut latches = Latches::default();
+        let mut latches = Latches { hold, held: Default::default(), absent: Vec::new() };
         for &place in latch_keys {
-            match existing(engine, place) {
+            match existing(engine, hold, place) {
                 Some(subgraph) => latches.held.push((place, subgraph.latch())),
                 None => latches.absent.push(place),
             }
@@ -215,7 +232,7 @@ impl<'a> Latches<'a> {
     /// the order wrote to them: such a commit makes the page before it draws its timestamp.
     #[inline]
     pub(crate) fn still_absent(&self, engine: &Engine) -> bool {
-        let exists = |&place: &LatchKey| existing(engine, place).is_some();
+        let exists = |&place: &LatchKey| !is_absent(engine, place);
         faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !self.absent.iter().any(exists)
     }
 
@@ -259,15 +276,20 @@ impl<'a> Latches<'a> {
     /// ascending order are only tried (invariant I3).
     pub(crate) fn make(&mut self, engine: &'a Engine, latch_keys: &[LatchKey]) -> bool {
         for &(label, id) in latch_keys.iter().filter(|&place| self.absent.binary_search(place).is_ok()) {
-            engine.table_or_create(label).get_or_create(id);
+            if engine.table_or_create(label).get_or_create(id, self.hold).is_err() {
+                return false;
+            }
         }
         for place in std::mem::take(&mut self.absent) {
-            let Some(subgraph) = existing(engine, place) else {
+            let Some(subgraph) = existing(engine, self.hold, place) else {
                 self.absent.push(place);
                 continue;
             };
             match subgraph.try_latch() {
-                Some(latched) if latched.last_ts() == Timestamp::ZERO => self.held.push((place, latched)),
+                // A page without any operation may be evicted too; then it has marks.
+                Some(latched) if latched.last_ts() == Timestamp::ZERO && latched.is_resident() => {
+                    self.held.push((place, latched));
+                }
                 _ => return false,
             }
         }

@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
 use hedgerow_core::{LabelId, SubgraphId};
+use hedgerow_mem::Hold;
 use hedgerow_mem::view::FromScratch;
 
 use crate::error::Result;
@@ -146,7 +147,7 @@ impl Snapshot {
         let (mut sampled, mut cost) = (0, 0);
         for at in (0..bound).step_by(bound.div_ceil(SAMPLED).max(1) as usize) {
             sampled += 1;
-            let Some(subgraph) = engine.subgraphs.get(SubgraphId(at)) else { continue };
+            let Some(subgraph) = engine.subgraphs.get(SubgraphId(at), Hold::none()) else { continue };
             for &direction in engine.directions() {
                 let work = subgraph.read(direction, self.timestamp(), FromScratch::of)?.unwrap_or_default();
                 cost += work.copied as u64 * COPIED_NS + work.entries as u64 * ENTRY_NS;

@@ -2,7 +2,7 @@
 
 use hedgerow_core::{Changes, Changing, Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
 use hedgerow_mem::table::PAGE;
-use hedgerow_mem::{Subgraph, SubgraphTable, View, changes_of_many};
+use hedgerow_mem::{PageLook, Stored, Subgraph, SubgraphTable, View, changes_of_many};
 use rayon::prelude::*;
 
 use crate::error::{ArgumentError, Error, Result};
@@ -85,9 +85,20 @@ impl Snapshot {
 
     fn changes_in(&self, (label, table): (LabelId, &SubgraphTable), earlier: &Snapshot) -> Result<Changes> {
         let between = (earlier.timestamp(), self.timestamp());
-        let mut touched = Vec::new();
-        // A page that is not loaded has not changed since the store was opened (P1).
-        for (number, page) in table.pages() {
+        let (mut touched, mut all) = (Vec::new(), Changes::default());
+        let hold = table.hold();
+        for number in table.numbers() {
+            let page = match table.look(number, &hold) {
+                PageLook::Loaded(page) => page,
+                // No subgraph of the page has changed after `since` (rule P6).
+                PageLook::Stored(Stored { since, .. }) if since > between.0 => {
+                    for id in (number * PAGE..(number + 1) * PAGE).map(|id| SubgraphId(id as u32)) {
+                        self.compare_subgraph((label, id), earlier, &mut all)?;
+                    }
+                    continue;
+                }
+                PageLook::Stored(_) | PageLook::Absent => continue,
+            };
             let mut changed = page.changed_after(between.0);
             while changed != 0 {
                 let place = changed.trailing_zeros() as usize;
@@ -104,11 +115,11 @@ impl Snapshot {
             .map(|()| found)
         };
         if touched.len() <= FEW {
-            return read(&touched);
+            all.append(read(&touched)?);
+            return Ok(all);
         }
         let parts = hedgerow_par::map(touched.par_chunks(FEW / 2), read);
         let parts = parts.into_iter().collect::<Result<Vec<Changes>>>()?;
-        let mut all = Changes::default();
         all.edges.reserve_exact(parts.iter().map(|part| part.edges.len()).sum());
         parts.into_iter().for_each(|part| all.append(part));
         Ok(all)

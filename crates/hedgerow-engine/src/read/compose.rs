@@ -10,7 +10,7 @@ use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::view::{
     CHUNK_SUBGRAPHS, Chunk, ComposeError, Composer, DirectionView, EdgeWeight, Shape, Source, Take,
 };
-use hedgerow_mem::{Arena, View};
+use hedgerow_mem::{Arena, Hold, View};
 use rayon::prelude::*;
 
 use super::views::{is_not_in_memory, side_of};
@@ -172,14 +172,18 @@ impl Composing<'_> {
             let mut composer = self.composer();
             for (at, chunk) in chunks.iter_mut().enumerate() {
                 let page = part * AT_ONCE + at;
-                let labels: Vec<(&ChosenLabel, Source<'_>)> = (self.chosen.labels.iter())
-                    .filter_map(|label| {
-                        let lists = self.engine.table(label.label)?.page(page)?;
-                        Some((label, Source { lists, direction, take: take_of(label, first_copies) }))
-                    })
-                    .collect();
+                let hold = self.engine.hold();
+                let mut labels: Vec<(&ChosenLabel, Source<'_>)> = Vec::new();
+                for label in &self.chosen.labels {
+                    let Some(table) = self.engine.table(label.label) else { continue };
+                    let Some(lists) = table.look(page, &hold).in_memory().map_err(Error::from)? else {
+                        continue;
+                    };
+                    labels.push((label, Source { lists, direction, take: take_of(label, first_copies) }));
+                }
                 let sources: Vec<Source<'_>> = labels.iter().map(|(_, source)| *source).collect();
-                let existence = self.engine.subgraphs.page(page).filter(|_| direction == Direction::Out);
+                let existence =
+                    self.engine.subgraphs.page(page, Hold::none()).filter(|_| direction == Direction::Out);
                 if sources.is_empty() && existence.is_none() {
                     continue;
                 }

@@ -130,9 +130,10 @@ impl Snapshot {
     fn contains_in_chains(&self, label: LabelId, ends: &[Ends], found: &mut [bool]) -> Result<()> {
         let Some(table) = self.engine().table(label) else { return Ok(()) };
         let (hint, out) = (self.hint(), Direction::Out);
-        let subgraph = |id: VertexId| table.get(id.subgraph());
         let at = |i: usize, steps: usize| ends.get(i.wrapping_sub(steps * STEP)).copied().flatten();
         for i in 0..ends.len() + 3 * STEP {
+            let hold = table.hold();
+            let subgraph = |id: VertexId| table.get(id.subgraph(), &hold);
             if let Some((src, _)) = at(i, 0) {
                 subgraph(src).into_iter().for_each(Subgraph::prefetch_header);
             }
@@ -142,6 +143,7 @@ impl Snapshot {
             if let Some((src, dst)) = at(i, 2) {
                 subgraph(src).into_iter().for_each(|s| s.prefetch_look(out, src.local(), dst, hint));
             }
+            drop(hold);
             if let Some((src, dst)) = at(i, 3)
                 && self.has_edge_with_rank(label, src, dst, |_| true)?
             {

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use hedgerow_core::{Direction, KeyColumn, LabelId, Resident, Topology, VertexId, VertexKeyRef};
-use hedgerow_mem::{Subgraph, View};
+use hedgerow_core::{Direction, KeyColumn, LabelId, LocalVertex, Resident, Topology, VertexId, VertexKeyRef};
+use hedgerow_mem::{Hold, Subgraph, SubgraphTable, View};
 
 use crate::error::{ArgumentError, Result, StateError};
 use crate::read::many::MissingVertex;
@@ -217,11 +217,18 @@ impl Snapshot {
     ) -> Result<()> {
         let Some(table) = self.engine().table(label) else { return Ok(()) };
         let (end, stored) = (level.end, self.stored(direction));
-        let ahead = |reached: &Reached<'_>, at: usize| {
+        fn ahead<'a>(
+            (table, hold): (&'a SubgraphTable, &'a Hold),
+            reached: &Reached<'_>,
+            at: usize,
+            end: usize,
+        ) -> Option<(&'a Subgraph, LocalVertex)> {
             let v = reached.at(at).filter(|_| at < end)?;
-            Some((table.get(v.subgraph())?, v.local()))
-        };
+            Some((table.get(v.subgraph(), hold)?, v.local()))
+        }
         for at in level {
+            let hold = table.hold();
+            let ahead = |reached: &Reached<'_>, at: usize| ahead((table, &hold), reached, at, end);
             if let Some((subgraph, _)) = ahead(reached, at + 3 * STEP) {
                 Subgraph::prefetch_header(subgraph);
             }

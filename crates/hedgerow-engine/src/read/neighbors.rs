@@ -7,7 +7,7 @@ use hedgerow_core::{
 };
 use hedgerow_mem::subgraph::Cursor;
 use hedgerow_mem::view::ViewBlock;
-use hedgerow_mem::{ItemRef, Subgraph, View};
+use hedgerow_mem::{Hold, ItemRef, Subgraph, View};
 
 use crate::error::Result;
 use crate::read::snapshot::Snapshot;
@@ -110,7 +110,7 @@ impl Snapshot {
         }
         let visit =
             |entry: &Subgraph| entry.visit(self.stored(direction), self.timestamp(), id.local(), &mut f);
-        match self.engine().subgraphs.get(id.subgraph()).map(visit) {
+        match self.engine().subgraphs.get(id.subgraph(), Hold::none()).map(visit) {
             Some(Ok(())) => {}
             _ => self.list_out_of_memory(id, direction, &mut f)?,
         }
@@ -226,7 +226,7 @@ impl NeighborCursor<'_> {
             Lists::WeightedView(view) => view.weighted_neighbors(id, self.direction).for_each_run(f),
             Lists::Chains(lists) => {
                 let read = lists.begins(id);
-                let subgraph = self.snapshot.engine().subgraphs.get(id.subgraph());
+                let subgraph = self.snapshot.engine().subgraphs.get(id.subgraph(), Hold::none());
                 match subgraph.map(|subgraph| lists.visit(subgraph, id, &mut f)) {
                     Some(Ok(())) => {}
                     // Read separately and copied: the cursor must keep no data of this list for the next one.

@@ -1,9 +1,9 @@
 //! Reads of one edge, and of one degree, over the default label.
 
 use hedgerow_core::{Direction, LabelId, Resident, VertexId, VertexKeyRef, WeightedTopology};
-use hedgerow_mem::Subgraph;
 use hedgerow_mem::keys::Moment;
 use hedgerow_mem::version::Read;
+use hedgerow_mem::{Hold, Subgraph};
 
 use crate::error::Result;
 use crate::read::snapshot::Snapshot;
@@ -48,7 +48,7 @@ impl Snapshot {
         let engine = self.engine();
         let likely = |moment, at, id: VertexId| {
             if at == 0
-                && let Some(subgraph) = engine.subgraphs.get(id.subgraph())
+                && let Some(subgraph) = engine.subgraphs.get(id.subgraph(), Hold::none())
             {
                 match moment {
                     Moment::RowSought => subgraph.prefetch_header(),
@@ -83,7 +83,7 @@ impl Snapshot {
         let weight =
             |entry: &Subgraph| entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint());
         // Reads of files are in a separate function, as for a degree.
-        match self.engine().subgraphs.get(src.subgraph()).map(weight) {
+        match self.engine().subgraphs.get(src.subgraph(), Hold::none()).map(weight) {
             Some(Ok(found)) => Ok(found),
             _ => self.weight_out_of_memory(src, dst),
         }
@@ -131,7 +131,7 @@ impl Snapshot {
         let read = |read: Read<'_>| (read.degree(id.local()), read.delta_len() > 0);
         let stored = self.stored(direction);
         // Loads are in a separate function: this is the shortest of all reads.
-        let subgraph = self.engine().subgraphs.get(id.subgraph());
+        let subgraph = self.engine().subgraphs.get(id.subgraph(), Hold::none());
         let (degree, beside_delta) = match subgraph.map(|entry| entry.read(stored, self.timestamp(), read)) {
             Some(Ok(found)) => found.unwrap_or_default(),
             _ => self.degree_out_of_memory(id, stored)?,

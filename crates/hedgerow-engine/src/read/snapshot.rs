@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use hedgerow_core::{
     Direction, InterpolationHint, LabelId, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
 };
-use hedgerow_mem::View;
 use hedgerow_mem::version::Read;
+use hedgerow_mem::{Hold, View};
 use hedgerow_txn::Counts;
 
 use crate::error::{Error, Result, StorageError};
@@ -169,7 +169,7 @@ impl Snapshot {
         }
         let exists = |read: Read<'_>| read.contains_vertex(id.local());
         // Loads are in a separate function, since few reads are shorter than this one.
-        let subgraph = self.inner.engine.subgraphs.get(id.subgraph());
+        let subgraph = self.inner.engine.subgraphs.get(id.subgraph(), Hold::none());
         let found = match subgraph.map(|entry| entry.read(Direction::Out, self.inner.ts, exists)) {
             Some(Ok(found)) => found,
             _ => self.exists_out_of_memory(id)?,

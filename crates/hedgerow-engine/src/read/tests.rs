@@ -41,7 +41,7 @@ fn evict(graph: &Graph, label: &str, direction: Direction) {
 
 fn evict_of(graph: &Graph, label: LabelId, direction: Direction) {
     let table = graph.engine.table(label).unwrap();
-    table.get(SubgraphId(0)).unwrap().latch().evict(direction);
+    table.get(SubgraphId(0), &table.hold()).unwrap().latch().evict(direction);
 }
 
 fn fails<T>(read: Result<T, Error>) -> bool {

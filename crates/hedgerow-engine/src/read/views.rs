@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LabelId, Timestamp};
+use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
+use hedgerow_mem::table::PAGE;
+use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::view::{DirectionView, Page, Shape, Stale, read_stale};
-use hedgerow_mem::{SubgraphTable, View};
+use hedgerow_mem::{Hold, SubgraphTable, View};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result, StorageError};
@@ -89,11 +91,16 @@ fn refresh_side(
     (ts, shape): (Timestamp, Shape),
     makers: Makers,
 ) -> Result<()> {
+    let hold = engine.hold();
     let page = |i: usize| {
-        let lists = tables.0.and_then(|table| table.page(i));
-        let existence = tables.1.page(i).filter(|_| direction == Direction::Out);
-        Page { lists, existence }
+        // One look for each page: a page that is evicted at this moment is not without lists.
+        let lists = tables.0.map_or(Ok(None), |table| table.look(i, &hold).in_memory())?;
+        let existence = tables.1.page(i, Hold::none()).filter(|_| direction == Direction::Out);
+        Ok::<_, NotInMemory>(Page { lists, existence })
     };
+    let pages = (0..shape.vertex_bound.div_ceil(PAGE * SUBGRAPH_VERTICES)).map(page);
+    let pages = pages.collect::<std::result::Result<Vec<Page<'_>>, NotInMemory>>()?;
+    let page = |i: usize| pages.get(i).copied().unwrap_or_default();
     let arena = side.arena().clone();
     let mut stale = side.stale(shape.vertex_bound, page, ts);
     let read = |part: &mut [Stale<'_>]| {

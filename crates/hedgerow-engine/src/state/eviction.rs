@@ -6,9 +6,14 @@ use foldhash::fast::FixedState;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
+use hedgerow_tier::PageId;
 
 use super::checkpoint_demand::CheckpointDemand;
 use super::page_versions::PageVersions;
+use super::pages::page_of;
+
+/// The number of searches in vain from which on no more are left out.
+const MOST_IN_VAIN: u64 = 6;
 
 /// The state that eviction of chains needs.
 pub(crate) struct Eviction {
@@ -21,8 +26,8 @@ pub(crate) struct Eviction {
     happens: AtomicBool,
     /// The number of subgraphs that were evicted and are still out of memory.
     gone: AtomicU64,
-    /// The last subgraph that eviction considered.
-    hand: Mutex<Option<(LabelId, SubgraphId)>>,
+    /// The last page that eviction considered.
+    hand: Mutex<Option<PageId>>,
     /// The subgraphs that commits have loaded, each with the number of these commits, and their number. They
     /// stay in memory until these commits end.
     pinned: Mutex<HashMap<(LabelId, SubgraphId), u32, FixedState>>,
@@ -31,6 +36,8 @@ pub(crate) struct Eviction {
     pub(crate) page_versions: PageVersions,
     /// Checkpoints that a shortage of memory demands.
     pub(crate) demand: CheckpointDemand,
+    /// Searches for room for buffers of checkpoints.
+    pub(crate) buffer_searches: Searches,
     #[cfg(feature = "planted-faults")]
     pub(crate) switch: super::eviction_switch::EvictionSwitch,
 }
@@ -50,6 +57,7 @@ impl Eviction {
             pins: AtomicU64::new(0),
             page_versions: PageVersions::default(),
             demand: CheckpointDemand::new(),
+            buffer_searches: Searches::default(),
             #[cfg(feature = "planted-faults")]
             switch: Default::default(),
         }
@@ -77,8 +85,8 @@ impl Eviction {
         self.gone.load(Ordering::Acquire) > 0
     }
 
-    /// Locks the last subgraph that eviction considered; the evicting thread holds it.
-    pub(crate) fn hand(&self) -> MutexGuard<'_, Option<(LabelId, SubgraphId)>> {
+    /// Locks the last page that eviction considered; the evicting thread holds it.
+    pub(crate) fn hand(&self) -> MutexGuard<'_, Option<PageId>> {
         self.hand.lock()
     }
 
@@ -99,9 +107,26 @@ impl Eviction {
             && self.pinned.lock().contains_key(&subgraph)
     }
 
+    /// True if a subgraph of a page is pinned. The caller holds the latches of the page.
+    pub(crate) fn is_page_pinned(&self, page: PageId) -> bool {
+        self.pins.load(Ordering::Acquire) > 0
+            && !faults::is_on(PlantedFault::PinForgotten)
+            && self.pinned.lock().keys().any(|&(label, id)| page_of(label, id) == page)
+    }
+
+    /// Notes that chains are evicted. Called under the latch of the first one.
+    pub(crate) fn note_happens(&self) {
+        self.happens.store(true, Ordering::Relaxed);
+    }
+
+    /// Counts the evicted subgraphs of a page as part of the page, which was evicted.
+    pub(crate) fn note_page_gone(&self, subgraphs: u64) {
+        self.gone.fetch_sub(subgraphs, Ordering::AcqRel);
+    }
+
     /// Counts an evicted subgraph. Called under its latch.
     pub(crate) fn note_gone(&self) {
-        self.happens.store(true, Ordering::Relaxed);
+        self.note_happens();
         self.gone.fetch_add(1, Ordering::AcqRel);
     }
 
@@ -116,6 +141,30 @@ impl Eviction {
     /// Counts a subgraph as being in memory again.
     pub(crate) fn note_back(&self) {
         self.gone.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The pace of searches that may find nothing: after each search in vain, twice as many are left out.
+#[derive(Default)]
+pub(crate) struct Searches {
+    in_vain: AtomicU64,
+    left_out: AtomicU64,
+}
+
+impl Searches {
+    /// True if the next search is due.
+    pub(crate) fn is_due(&self) -> bool {
+        // Relaxed, here and below: another pace is as good.
+        let left_out = self.left_out.load(Ordering::Relaxed);
+        self.left_out.store(left_out.saturating_sub(1), Ordering::Relaxed);
+        left_out == 0
+    }
+
+    /// Notes whether a search found something.
+    pub(crate) fn note(&self, found: bool) {
+        let in_vain = if found { 0 } else { (self.in_vain.load(Ordering::Relaxed) + 1).min(MOST_IN_VAIN) };
+        self.in_vain.store(in_vain, Ordering::Relaxed);
+        self.left_out.store((1 << in_vain) - 1, Ordering::Relaxed);
     }
 }
 

@@ -62,6 +62,11 @@ impl PageVersions {
         self.all.lock().iter().map(|version| version.at).collect()
     }
 
+    /// True if there are no page versions. A reader that needs one has it before data is evicted.
+    pub(crate) fn are_none(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
     /// True if there is no room for another page version.
     pub(crate) fn are_full(&self) -> bool {
         self.all.lock().len() >= MOST

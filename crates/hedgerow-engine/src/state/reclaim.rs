@@ -6,7 +6,7 @@
 //! publication.
 
 use hedgerow_core::sync::{Ordering, fence};
-use hedgerow_mem::{Latched, Pin, Subgraph};
+use hedgerow_mem::{Hold, Latched, Pin, Subgraph};
 use hedgerow_txn::Registration;
 
 use crate::state::pending::Reasons;
@@ -88,7 +88,8 @@ impl Core {
             self.views.give_up();
         }
         for (chain, gone) in self.pending.take_due(&self.clock, &self.readers, reasons) {
-            if let Some(entry) = self.entry(chain) {
+            let hold = self.hold_of(chain.label);
+            if let Some(entry) = self.entry(chain, &hold) {
                 self.reclaim_chain(chain, gone, &mut entry.latch_for_upkeep());
             }
         }
@@ -107,7 +108,8 @@ impl Core {
         while let Some(&(chain, _)) = rest.due.last() {
             let of_chain = rest.due.iter().rev().take_while(|(other, _)| *other == chain).count();
             let reasons = rest.due.split_off(rest.due.len() - of_chain);
-            let Some(entry) = self.entry(chain) else { continue };
+            let hold = self.hold_of(chain.label);
+            let Some(entry) = self.entry(chain, &hold) else { continue };
             let latched = if std::mem::take(&mut patient) {
                 Some(entry.latch_for_upkeep())
             } else {
@@ -122,8 +124,8 @@ impl Core {
         }
     }
 
-    fn entry(&self, chain: PartitionKey) -> Option<&Subgraph> {
-        self.table(chain.label).and_then(|table| table.get(chain.subgraph))
+    fn entry<'a>(&'a self, chain: PartitionKey, hold: &'a Hold) -> Option<&'a Subgraph> {
+        self.table(chain.label).and_then(|table| table.get(chain.subgraph, hold))
     }
 
     fn reclaim_chain(&self, chain: PartitionKey, gone: Pin, latched: &mut Latched<'_>) {

@@ -7,7 +7,7 @@ use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, GraphConfig, LabelId, Timestamp};
 use hedgerow_io::{Vfs, VfsLock};
-use hedgerow_mem::{Merged, SubgraphTable};
+use hedgerow_mem::{Hold, Merged, SubgraphTable};
 use hedgerow_txn::{Clock, Counts, GroupCommit, NotDurable, ReaderRegistry};
 
 use crate::config::{Durability, Isolation};
@@ -366,6 +366,19 @@ impl Core {
         if label == LabelId::DEFAULT { Some(&self.subgraphs) } else { self.labels.get(label) }
     }
 
+    /// Returns a hold that suffices for all tables (rule P6).
+    #[inline]
+    pub(crate) fn hold(&self) -> Hold {
+        self.labels.hold()
+    }
+
+    /// Returns a hold that suffices for the table of a label.
+    #[inline]
+    pub(crate) fn hold_of(&self, label: LabelId) -> Hold {
+        if label == LabelId::DEFAULT { Hold::empty() } else { self.labels.hold() }
+    }
+
+    /// Returns the table of a label; makes it if the label never had an edge.
     pub(crate) fn table_or_create(&self, label: LabelId) -> &SubgraphTable {
         if label == LabelId::DEFAULT { &self.subgraphs } else { self.labels.get_or_create(label) }
     }

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use hedgerow_core::account::Purpose;
 use hedgerow_core::growing::Growing;
-use hedgerow_core::{Direction, LabelId, SubgraphId};
-use hedgerow_mem::{Memory, SubgraphTable};
+use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp};
+use hedgerow_mem::{Hold, Memory, SubgraphTable};
 
 /// The number of label ids.
 const LABELS: usize = 1 << u16::BITS;
@@ -13,6 +13,8 @@ const LABELS: usize = 1 << u16::BITS;
 /// The tables of all labels except the default one, made at the first edge of a label. A table never moves.
 pub(crate) struct LabelTables {
     memory: Memory,
+    /// True if pages may be evicted: under a memory limit, and in test builds.
+    evictable: bool,
     /// The tables, boxed, so that a table chunk for labels without edges is small.
     tables: Growing<OnceLock<Box<SubgraphTable>>, LABELS>,
 }
@@ -27,7 +29,20 @@ fn place(label: LabelId) -> usize {
 impl LabelTables {
     /// Makes an empty set; later tables allocate from `memory`.
     pub(crate) fn new(memory: &Memory) -> LabelTables {
-        LabelTables { memory: memory.clone(), tables: Growing::default() }
+        // Tests evict without a limit.
+        let evictable = memory.account().limit().is_some() || cfg!(feature = "planted-faults");
+        LabelTables { memory: memory.clone(), evictable, tables: Growing::default() }
+    }
+
+    /// Returns a hold that suffices for all tables: an empty one if their pages stay in memory.
+    #[inline]
+    pub(crate) fn hold(&self) -> Hold {
+        if self.evictable { Hold::begin() } else { Hold::empty() }
+    }
+
+    fn table(&self, stored: (Vec<u32>, Timestamp)) -> Box<SubgraphTable> {
+        let make = if self.evictable { SubgraphTable::evictable } else { SubgraphTable::with_stored };
+        Box::new(make(self.memory.clone(), stored))
     }
 
     #[inline]
@@ -38,14 +53,14 @@ impl LabelTables {
     pub(crate) fn get_or_create(&self, label: LabelId) -> &SubgraphTable {
         let charge = |bytes| self.memory.account().charge(Purpose::Tables, bytes);
         let table = self.tables.get_or_create(place(label), charge);
-        table.get_or_init(|| Box::new(SubgraphTable::new(self.memory.clone())))
+        table.get_or_init(|| self.table((Vec::new(), Timestamp::ZERO)))
     }
 
-    /// Makes the table of a label that has none yet; its pages `stored` are in files.
-    pub(crate) fn put_stored(&self, label: LabelId, stored: Vec<u32>) {
+    /// Makes the table of a label that has none yet; its pages `stored` are in files as of a timestamp.
+    pub(crate) fn put_stored(&self, label: LabelId, stored: (Vec<u32>, Timestamp)) {
         let charge = |bytes| self.memory.account().charge(Purpose::Tables, bytes);
         let table = self.tables.get_or_create(place(label), charge);
-        table.get_or_init(|| Box::new(SubgraphTable::with_stored(self.memory.clone(), stored)));
+        table.get_or_init(|| self.table(stored));
     }
 
     /// Returns the tables that exist, ascending by label.

@@ -237,6 +237,11 @@ impl Link {
         NonNull::new(to).filter(|to| is_version(to.as_ptr())).map(Unlinked)
     }
 
+    /// Replaces the mark by an empty link. Only for the holder of the latch, while the link has the mark.
+    pub(crate) fn clear_mark(&self) {
+        self.to.store(std::ptr::null_mut(), Ordering::Release);
+    }
+
     /// Links again the version that [`evict`](Self::evict) returned. Only for the holder of the latch, while
     /// the link still has the mark.
     pub(crate) fn relink(&self, version: Unlinked) {

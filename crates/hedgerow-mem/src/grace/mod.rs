@@ -22,7 +22,8 @@
 //!   scan does see the begin, the versions wait for that walk. A walk has given up its references before the
 //!   scan, or a later check, sees that it has ended.
 //!
-//! A [`GraceCell`] has any one value by the same rules, and frees the values that it replaced.
+//! A [`GraceCell`] has any one value by the same rules, and frees the values that it replaced. Pages of
+//! tables wait for [holds](Hold) in place of walks, which may last longer.
 //!
 //! No walk waits, and no thread waits for a walk. No user code runs inside walks, so that they are short.
 #![allow(unsafe_code)]
@@ -31,8 +32,11 @@ mod barrier;
 mod cell;
 mod chain;
 mod cooling;
+mod hold;
 mod life;
+mod places;
 mod read_guard;
+mod replaced;
 mod retire_list;
 
 pub use cell::GraceCell;
@@ -40,6 +44,9 @@ pub(crate) use chain::{Link, Unlinked};
 pub use chain::{NotInMemory, Version};
 pub use cooling::{Cooling, CoolingStats};
 pub(crate) use cooling::{Kept, KeptHead};
+pub use hold::Hold;
+pub use places::Evicted;
+pub(crate) use places::{Found, Places};
 pub(crate) use read_guard::ReadGuard;
 pub use retire_list::{RetireList, RetireStats};
 

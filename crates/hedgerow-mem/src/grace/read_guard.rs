@@ -1,4 +1,4 @@
-//! Walks in progress, by thread.
+//! Walks and holds in progress, by thread.
 
 use std::marker::PhantomData;
 
@@ -6,18 +6,21 @@ use hedgerow_core::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use super::barrier;
 
-/// The state of a thread's walks, on cache lines of its own.
+/// The state of a thread's walks and holds, on cache lines of its own.
 #[repr(align(128))]
-struct Slot {
+pub(super) struct Slot {
     /// Counts begins and ends of walks: odd during a walk.
     state: AtomicU64,
+    /// The number of present [holds](super::Hold) in the lower half; in the upper half, how often that number
+    /// fell to zero.
+    pub(super) held: AtomicU64,
     /// True if a thread has the slot.
     taken: AtomicBool,
     /// True if the slot is given back at the end of its walk, because the thread's local storage is
     /// destroyed. Only its thread reads it, so the model checkers need not watch it.
     passing: std::sync::atomic::AtomicBool,
     /// True if the light half of the barrier is free.
-    asymmetric: bool,
+    pub(super) asymmetric: bool,
     /// The slot that was made before this one; slots are never freed.
     before: *const Slot,
 }
@@ -27,16 +30,44 @@ unsafe impl Send for Slot {}
 // SAFETY: as above.
 unsafe impl Sync for Slot {}
 
+/// Number of bits of [`Slot::held`] that count present holds.
+const COUNT: u32 = 32;
+
+/// Returns the number of present holds in a value of [`Slot::held`].
+#[inline]
+pub(super) fn count(held: u64) -> u64 {
+    held & ((1 << COUNT) - 1)
+}
+
+/// Returns how often that number fell to zero.
+#[inline]
+pub(super) fn turn(held: u64) -> u64 {
+    held >> COUNT
+}
+
+/// Returns the value after the end of all holds.
+pub(super) fn ended(held: u64) -> u64 {
+    if count(held) == 0 { held } else { turn(held).wrapping_add(1) << COUNT }
+}
+
+/// Returns the value of a word of a slot, for the thread that has the slot.
+#[inline]
+pub(super) fn own(word: &AtomicU64) -> u64 {
+    // No other thread writes the word, so the checker need not explore orders.
+    #[cfg(feature = "loom")]
+    // SAFETY: only the thread that has the slot writes it, and the checker verifies that.
+    return unsafe { word.unsync_load() };
+    #[cfg(not(feature = "loom"))]
+    return word.load(Ordering::Relaxed);
+}
+
 impl Slot {
-    /// Returns the state, for the thread that has the slot.
+    /// Gives the slot back after its last use, if the thread's local storage is destroyed.
     #[inline]
-    fn own_state(&self) -> u64 {
-        // No other thread writes the word, so the checker need not explore orders.
-        #[cfg(feature = "loom")]
-        // SAFETY: only the thread that has the slot writes it, and the checker verifies that.
-        return unsafe { self.state.unsync_load() };
-        #[cfg(not(feature = "loom"))]
-        return self.state.load(Ordering::Relaxed);
+    pub(super) fn pass_on(&self) {
+        if self.passing.load(std::sync::atomic::Ordering::Relaxed) {
+            self.taken.store(false, Ordering::Release);
+        }
     }
 }
 
@@ -77,6 +108,7 @@ impl Slots {
         let mut before = self.newest.load(Ordering::Acquire);
         let slot = Box::into_raw(Box::new(Slot {
             state: AtomicU64::new(0),
+            held: AtomicU64::new(0),
             taken: AtomicBool::new(true),
             passing: std::sync::atomic::AtomicBool::new(false),
             asymmetric: barrier::is_asymmetric(),
@@ -94,8 +126,8 @@ impl Slots {
     }
 }
 
-/// The handler of forked children. A child has one thread, so walks that other threads had begun at the fork
-/// never end in the child. Without this handler the child would free no version of its own stores.
+/// The handler of forked children. A child has one thread, so walks and holds that other threads had begun at
+/// the fork never end in the child. Without this handler the child would free no version of its own stores.
 #[cfg(not(feature = "model-checking"))]
 mod forked {
     use std::sync::atomic::AtomicBool;
@@ -108,13 +140,15 @@ mod forked {
         hedgerow_core::fork::on_child(&REGISTERED, in_child);
     }
 
-    /// Ends the walks of the threads that the child does not have, and gives back their slots. Loads and
-    /// stores atomics only.
+    /// Ends the walks and holds of the threads that the child does not have, and gives back their slots.
+    /// Loads and stores atomics only.
     fn in_child() {
         let own = local::kept().map(std::ptr::from_ref);
         for slot in SLOTS.iter().filter(|&slot| Some(std::ptr::from_ref(slot)) != own) {
             let state = slot.state.load(Ordering::Relaxed);
             slot.state.store(state + state % 2, Ordering::Relaxed);
+            let held = slot.held.load(Ordering::Relaxed);
+            slot.held.store(super::ended(held), Ordering::Relaxed);
             slot.taken.store(false, Ordering::Relaxed);
         }
     }
@@ -125,7 +159,7 @@ mod forked {
     pub(super) fn prepare() {}
 }
 
-mod local {
+pub(super) mod local {
     //! The slot of this thread.
 
     use std::cell::Cell;
@@ -158,7 +192,7 @@ mod local {
     }
 
     #[inline]
-    pub(super) fn slot() -> &'static Slot {
+    pub(in super::super) fn slot() -> &'static Slot {
         match SLOT.try_with(Cell::get) {
             Ok(Some(slot)) => slot,
             _ => claim(),
@@ -197,7 +231,7 @@ impl ReadGuard {
     #[inline]
     pub(crate) fn begin() -> ReadGuard {
         let slot = local::slot();
-        let state = slot.own_state();
+        let state = own(&slot.state);
         let outermost = state.is_multiple_of(2);
         if outermost {
             // Release: a thread that sees the beginning of this walk knows that the reads of the previous
@@ -213,34 +247,53 @@ impl Drop for ReadGuard {
     #[inline]
     fn drop(&mut self) {
         if let Some(slot) = self.slot {
-            let state = slot.own_state();
+            let state = own(&slot.state);
             // Release: the reads of the walk are before its end.
             slot.state.store(state + 1, Ordering::Release);
-            if slot.passing.load(std::sync::atomic::Ordering::Relaxed) {
-                slot.taken.store(false, Ordering::Release);
-            }
+            slot.pass_on();
         }
     }
 }
 
-/// A walk that a scan found in progress.
+/// A walk, or the holds of a thread, that a scan found in progress.
 pub(super) struct Ongoing {
     slot: &'static Slot,
+    of: Of,
     state: u64,
 }
 
+#[derive(Clone, Copy)]
+enum Of {
+    Walk,
+    Holds,
+}
+
 impl Ongoing {
-    /// True if that walk has ended by now. Then its reads are done.
+    /// True if that walk, or all of these holds, have ended by now. Then their reads are done.
     pub(super) fn has_ended(&self) -> bool {
-        self.slot.state.load(Ordering::Acquire) != self.state
+        match self.of {
+            Of::Walk => self.slot.state.load(Ordering::Acquire) != self.state,
+            Of::Holds => turn(self.slot.held.load(Ordering::Acquire)) != self.state,
+        }
     }
 }
 
 /// Returns the walks in progress. After a [`barrier::heavy`], all other walks see every store that was made
 /// before that barrier.
 pub(super) fn ongoing() -> Vec<Ongoing> {
-    let seen = SLOTS.iter().map(|slot| Ongoing { slot, state: slot.state.load(Ordering::Acquire) });
-    seen.filter(|walk| walk.state % 2 == 1).collect()
+    let state =
+        |slot: &'static Slot| Ongoing { slot, of: Of::Walk, state: slot.state.load(Ordering::Acquire) };
+    SLOTS.iter().map(state).filter(|walk| walk.state % 2 == 1).collect()
+}
+
+/// Like [`ongoing`], but for holds.
+pub(super) fn ongoing_holds() -> Vec<Ongoing> {
+    let held = |slot: &'static Slot| {
+        let held = slot.held.load(Ordering::Acquire);
+        let state = turn(held);
+        (count(held) > 0).then_some(Ongoing { slot, of: Of::Holds, state })
+    };
+    SLOTS.iter().filter_map(held).collect()
 }
 
 /// Returns the number of slots.

@@ -1,6 +1,6 @@
 //! The stamps that show a view which subgraphs changed. The stamps of a page of the table are adjacent.
 
-use hedgerow_core::sync::{AtomicU64, Ordering};
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Ordering};
 use hedgerow_core::{Timestamp, simd};
 
 use crate::grace::Memory;
@@ -20,17 +20,35 @@ pub(crate) struct Home {
     /// latch.
     pub(super) stamps: [AtomicU64; STAMPS],
     pub(super) memory: Memory,
+    /// True if the page was evicted from its table (rule P6). Stored under all latches of the page.
+    left: AtomicBool,
 }
 
 /// Number of stamps. Under the model checker, which keeps a history of each, one is enough.
-pub(super) const STAMPS: usize = if cfg!(feature = "loom") { 1 } else { PAGE };
+pub(crate) const STAMPS: usize = if cfg!(feature = "loom") { 1 } else { PAGE };
 
 /// Number of stamps in a cache line.
 const LINE: usize = 64 / size_of::<u64>();
 
 impl Home {
     pub(crate) fn new(memory: Memory) -> Home {
-        Home { stamps: std::array::from_fn(|_| AtomicU64::new(0)), memory }
+        Home::changed_at(memory, Timestamp::ZERO)
+    }
+
+    /// Makes the home of subgraphs whose last operations are at or before `since`.
+    pub(crate) fn changed_at(memory: Memory, since: Timestamp) -> Home {
+        let stamps = std::array::from_fn(|_| AtomicU64::new(since.0 << 8));
+        Home { stamps, memory, left: AtomicBool::new(false) }
+    }
+
+    /// Notes that the page is evicted from its table. The caller holds all its latches.
+    pub(crate) fn note_left(&self) {
+        self.left.store(true, Ordering::Relaxed);
+    }
+
+    /// True if the page was evicted from its table. The caller holds a latch of the page.
+    pub(super) fn has_left(&self) -> bool {
+        self.left.load(Ordering::Relaxed)
     }
 
     /// Prefetches the stamps.

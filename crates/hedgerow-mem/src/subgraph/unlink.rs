@@ -89,9 +89,10 @@ impl Latched<'_> {
     /// Replaces the mark of an evicted chain by the content of files, as of the last applied operation. All
     /// readers see that state, except readers with a page version. The mark stays behind the version: readers
     /// with a page version find the mark, not the end of the chain (rule E8). False if the chain was in
-    /// memory.
+    /// memory, or its page was evicted: then another page may have its place (rule P6).
     pub fn reload(&mut self, direction: Direction, main: Main, weighted: bool) -> bool {
-        if self.subgraph.heads[direction as usize].is_in_memory() {
+        let left = self.subgraph.home.has_left() && !faults::is_on(PlantedFault::EvictedPageFilled);
+        if self.subgraph.heads[direction as usize].is_in_memory() || left {
             return false;
         }
         let last = self.last_ts();
@@ -102,6 +103,26 @@ impl Latched<'_> {
         version.number = self.subgraph.stamp().0;
         self.push(direction, version);
         true
+    }
+
+    /// Removes the mark of a chain that files have no image of, as if it had never had a version. No reader
+    /// sees other content, now or later. False if the chain was in memory, or its page was evicted.
+    pub fn reload_empty(&mut self, direction: Direction) -> bool {
+        if self.subgraph.heads[direction as usize].is_in_memory() || self.subgraph.home.has_left() {
+            return false;
+        }
+        self.subgraph.heads[direction as usize].clear_mark();
+        true
+    }
+
+    /// True if no version of the subgraph is in memory.
+    pub(crate) fn is_out_of_memory(&self) -> bool {
+        self.writer.heads.iter().all(Option::is_none)
+    }
+
+    /// True if the subgraph's chains are cooling. O(log chains that are cooling).
+    pub(crate) fn is_cooling(&self) -> bool {
+        self.subgraph.is_cooling()
     }
 
     /// True if all operations applied to the subgraph are in memory.

@@ -8,7 +8,7 @@ use crate::Ops;
 use crate::op::Attributes;
 use crate::reclaim::testing::KeepAll;
 use crate::subgraph::LocalOp;
-use crate::{Arena, EdgeOp, Memory, PatchSizes, SubgraphTable};
+use crate::{Arena, EdgeOp, Hold, Memory, PatchSizes, SubgraphTable};
 
 type Edges = BTreeMap<(u32, u32), f64>;
 
@@ -57,7 +57,7 @@ impl World {
             }
             _ => _ = edges.insert((src, dst), weight),
         }
-        let mut latched = self.table.get_or_create(src_id.subgraph()).latch();
+        let mut latched = self.table.get_or_create(src_id.subgraph(), Hold::none()).unwrap().latch();
         latched.apply(Direction::Out, Ops::plain(&[local_op]), ts, self.weighted, &KeepAll, |_| ());
         drop(latched);
         self.states.push((edges, marks));
@@ -83,19 +83,21 @@ impl World {
             weight,
         };
         let ops: Vec<LocalOp> = new.iter().map(op).collect();
-        let mut latched = self.table.get_or_create(VertexId(new[0].0).subgraph()).latch();
+        let mut latched =
+            self.table.get_or_create(VertexId(new[0].0).subgraph(), Hold::none()).unwrap().latch();
         latched.apply(Direction::Out, Ops::plain(&ops), ts, self.weighted, &KeepAll, |_| ());
     }
 
     fn settle(&mut self, subgraph: u32) {
-        if let Some(subgraph) = self.table.get(SubgraphId(subgraph)) {
+        if let Some(subgraph) = self.table.get(SubgraphId(subgraph), Hold::none()) {
             subgraph.latch().settle(Direction::Out, self.weighted, false, &KeepAll, |_| ());
         }
     }
 
     fn refresh(&self, view: Option<Arc<View>>, t: Timestamp) -> (View, u32) {
         let (mut out, into) = view.map(View::into_sides).unwrap_or_default();
-        let page = |i| Page { lists: self.table.page(i), existence: self.table.page(i) };
+        let page =
+            |i| Page { lists: self.table.page(i, Hold::none()), existence: self.table.page(i, Hold::none()) };
         let read = out.refresh(BOUND, page, Direction::Out, t, self.weighted).unwrap();
         let shape = Shape { weighted: self.weighted, vertex_bound: BOUND, ..Shape::default() };
         (View::new(shape, out, into), read)
@@ -289,7 +291,7 @@ fn a_patch_is_copied_with_the_lists_it_corrects() {
             }
             let (view, _) = world.refresh(last.take(), world.now());
             world.check(&view, world.now());
-            let subgraph = world.table.get_or_create(SubgraphId(1));
+            let subgraph = world.table.get_or_create(SubgraphId(1), Hold::none()).unwrap();
             let patched = subgraph.read(Direction::Out, world.now(), |read| read.version().patch.is_some());
             copies.extend(view.out.chunks[0].copy(1).filter(|_| patched.unwrap() == Some(true)));
             last = Some(Arc::new(view));
@@ -344,7 +346,7 @@ fn a_copy_of_edges_without_ranks_is_left_once_one_has_a_rank() {
     let op = |dst| LocalOp { local: LocalVertex(0), op: EdgeOp::Insert, dst: VertexId(dst), weight: 1.0 };
     let (ops, ranked) = ([op(3), op(30)], [Attributes { rank: 7, row: RowRef::Empty }; 2]);
     let ts = Timestamp(world.now().0 + 1);
-    let mut latched = world.table.get_or_create(SubgraphId(1)).latch();
+    let mut latched = world.table.get_or_create(SubgraphId(1), Hold::none()).unwrap().latch();
     latched.apply(Direction::Out, Ops::with(&ops, &ranked), ts, false, &KeepAll, |_| ());
     drop(latched);
     let (view, _) = world.refresh(Some(Arc::new(view)), ts);
@@ -358,11 +360,10 @@ fn a_far_id_costs_a_chunk_not_a_view() {
     let table = SubgraphTable::default();
     let far = VertexId(u32::MAX - 7);
     let op = LocalOp { local: far.local(), op: EdgeOp::Insert, dst: VertexId(1), weight: 0.0 };
-    let mut latched = table.get_or_create(far.subgraph()).latch();
-    latched.apply(Direction::Out, Ops::plain(&[op]), Timestamp(1), false, &KeepAll, |_| ());
-    drop(latched);
+    let subgraph = table.get_or_create(far.subgraph(), Hold::none()).unwrap();
+    subgraph.latch().apply(Direction::Out, Ops::plain(&[op]), Timestamp(1), false, &KeepAll, |_| ());
     let mut out = DirectionView::default();
-    let page = |i| Page { lists: table.page(i), existence: table.page(i) };
+    let page = |i| Page { lists: table.page(i, Hold::none()), existence: table.page(i, Hold::none()) };
     out.refresh(u32::MAX as usize, page, Direction::Out, Timestamp(1), false).unwrap();
     let shape = Shape { vertex_bound: u32::MAX as usize, ..Shape::default() };
     let view = View::new(shape, out, DirectionView::default());

@@ -4,6 +4,7 @@
 mod cooling;
 mod evict;
 mod keys;
+mod pages;
 mod reuse;
 mod room;
 mod takings;

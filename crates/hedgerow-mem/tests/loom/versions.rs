@@ -25,6 +25,12 @@ pub(crate) struct Live<'a> {
     active: ActiveReaders<'a>,
 }
 
+impl<'a> Live<'a> {
+    pub(crate) fn new(published: Timestamp, active: ActiveReaders<'a>) -> Live<'a> {
+        Live { published, active }
+    }
+}
+
 impl Horizon for Live<'_> {
     fn published(&self) -> Timestamp {
         self.published
@@ -56,7 +62,7 @@ impl Store {
 
     pub(crate) fn horizon(&self) -> Live<'_> {
         let published = self.clock.published();
-        Live { published, active: self.readers.scan() }
+        Live::new(published, self.readers.scan())
     }
 
     /// Commits one operation, which inserts or removes the edge to `dst`.

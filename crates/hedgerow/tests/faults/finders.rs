@@ -13,7 +13,7 @@ use crate::interleave::{self, Case};
 use crate::plan::{Plan, Planted};
 use crate::{
     anomalies, budget, bytes, cold, commit_loads, common, cooled_copies, ends, equivalence, held, hermitage,
-    ldbc, lies, memory, opening, page_versions, poison, rounds, tools, views, writers,
+    ldbc, lies, many_labels, memory, opening, page_versions, poison, rounds, tools, views, writers,
 };
 
 /// The faults that the obvious programs of Python find (`python/tests/property/test_obvious_programs.py`).
@@ -92,6 +92,8 @@ pub(crate) enum Finder {
     HeldInFiles,
     /// A chain that cools, while another thread reads it back and writes to it.
     CooledCopies,
+    /// A page of a table that is evicted while a thread has a hold on it.
+    LeftPages,
     /// Segments whose files were removed, and which stay in use if later segments cannot be opened.
     OldSegments,
 }
@@ -118,6 +120,7 @@ impl Finder {
                 | Finder::DamagedBlocks
                 | Finder::HeldInFiles
                 | Finder::CooledCopies
+                | Finder::LeftPages
                 | Finder::OldSegments
         )
     }
@@ -163,6 +166,7 @@ impl Finder {
             Finder::CooledCopies => {
                 whole(cooled_copies::what_cools_is_linked_again_only_if_it_is_what_it_was)
             }
+            Finder::LeftPages => whole(many_labels::a_page_that_left_stays_under_a_hold_and_is_not_filled),
             Finder::Backup => whole(tools::a_backup_is_the_store_of_its_moment),
             Finder::Salvage => whole(tools::a_damaged_segment_loses_what_is_damaged),
         }

@@ -44,6 +44,8 @@ mod kinds;
 mod ldbc;
 #[path = "../hostile/lies.rs"]
 mod lies;
+#[path = "../it/many_labels.rs"]
+mod many_labels;
 #[path = "../it/memory.rs"]
 mod memory;
 #[path = "../isolation/model.rs"]
@@ -112,6 +114,10 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::EmptyImagesLeftOut, Finder::HeldInFiles),
     (Fault::MarkBehindLost, Finder::HeldInFiles),
     (Fault::CooledNotCompared, Finder::CooledCopies),
+    (Fault::HoldNotWaitedFor, Finder::LeftPages),
+    (Fault::EvictedPageFilled, Finder::LeftPages),
+    (Fault::EvictedPageUnstamped, Finder::HeldInFiles),
+    (Fault::LoadedPageUnmarked, Finder::HeldInFiles),
     (Fault::FileUnlinkedUnderReader, Finder::OldSegments),
     (Fault::SidesNotCompared, Finder::Lies),
     (Fault::ReplayedOutOfOrder, Finder::Sequences),

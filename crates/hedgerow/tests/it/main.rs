@@ -43,6 +43,7 @@ mod kinds_of_kernels;
 mod labels;
 mod long_values;
 mod maintained;
+mod many_labels;
 mod meaning;
 mod memory;
 mod memory_limit;
@@ -113,6 +114,9 @@ shared_tests! {
         reads_of_held_snapshots_of_a_graph_that_grows,
         commits_go_on_beside_snapshots_that_see_what_they_saw;
     cooled_copies: what_cools_is_linked_again_only_if_it_is_what_it_was;
+    many_labels:
+        a_page_that_left_stays_under_a_hold_and_is_not_filled,
+        commits_over_many_labels_go_on_within_a_small_limit;
     opening:
         a_graph_over_many_pages_is_what_was_written_however_it_was_opened,
         an_opening_reads_what_the_number_of_pages_asks_for_and_a_read_its_page,

@@ -1,11 +1,13 @@
 //! Latching the subgraphs of a batch.
 
 use hedgerow_core::LabelId;
-use hedgerow_mem::Subgraph;
 use hedgerow_mem::table::{PAGE, SubgraphPage};
+use hedgerow_mem::version::NotInMemory;
+use hedgerow_mem::{Hold, Subgraph};
 
 use super::parts::{HEADERS_AHEAD, Part, SubgraphBatch};
 use crate::commit::op::OpKind;
+use crate::commit::validate::is_absent;
 use crate::state::room::commit::Merges;
 use crate::state::store::Engine;
 
@@ -15,18 +17,18 @@ use crate::state::store::Engine;
 /// If a subgraph has no page and the part only removes from it, it needs no latch: the commit checks again
 /// when it orders (invariant I28). Other missing pages are made, unless the memory limit has no room for
 /// them.
-pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, merges: &Merges) {
+pub(super) fn latch<'e>(engine: &'e Engine, hold: &'e Hold, part: &mut Part<'e>, merges: &Merges) {
     let (mut ahead, mut makes_pages, mut pages) = (0, false, 0);
     let Part { label, entries, batches, latched, absent, unloaded, is_cut_short, .. } = part;
     latched.reserve_exact(batches.len());
-    let existing = |id| engine.table(label.label).and_then(|table| table.get(id));
+    let existing = |id| engine.table(label.label).and_then(|table| table.get(id, hold));
     for at in 0..batches.len() {
         while ahead < batches.len().min(at + HEADERS_AHEAD) {
             existing(batches[ahead].subgraph).inspect(|subgraph| subgraph.prefetch_header());
             ahead += 1;
         }
         let batch = &batches[at];
-        let mut hold = |subgraph: &'e Subgraph| {
+        let mut latch = |subgraph: &'e Subgraph| {
             let held = subgraph.latch();
             if engine.eviction.happens() && !held.is_resident() {
                 unloaded.push(batch.subgraph);
@@ -34,7 +36,7 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, merges: &Merges
             latched.push(held);
         };
         match existing(batch.subgraph) {
-            Some(subgraph) => hold(subgraph),
+            Some(subgraph) => latch(subgraph),
             None if engine.is_unloaded(label.label, batch.subgraph) => unloaded.push(batch.subgraph),
             None if entries[batch.all_entries()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
                 absent.push(batch.subgraph);
@@ -50,7 +52,10 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, merges: &Merges
                 }
                 // If the page was loaded since the look-up, the chain may have been evicted since, like any
                 // other.
-                hold(engine.table_or_create(label.label).get_or_create(batch.subgraph));
+                match engine.table_or_create(label.label).get_or_create(batch.subgraph, hold) {
+                    Ok(subgraph) => latch(subgraph),
+                    Err(NotInMemory) => unloaded.push(batch.subgraph),
+                }
             }
         }
     }
@@ -63,9 +68,7 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, merges: &Merges
 /// Returns the bytes of the new pages to which `batches` are the first to write.
 #[cold]
 fn bytes_of_new_pages(engine: &Engine, label: LabelId, batches: &[SubgraphBatch]) -> usize {
-    let table = engine.table(label);
-    let exists = |id| table.is_some_and(|table| table.get(id).is_some()) || engine.is_unloaded(label, id);
-    let new = batches.iter().map(|batch| batch.subgraph).filter(|&id| !exists(id));
+    let new = batches.iter().map(|batch| batch.subgraph).filter(|&id| is_absent(engine, (label, id)));
     let mut pages: Vec<usize> = new.map(|id| id.index() / PAGE).collect();
     pages.dedup();
     pages.len() * SubgraphPage::bytes()

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::labels::BatchLabel;
 use crate::commit::op::OpKind;
-use crate::commit::validate::LatchKey;
+use crate::commit::validate::{LatchKey, is_absent};
 use crate::state::store::Engine;
 
 /// The approximate number of entries of a part; smaller if there were too few parts for all threads.
@@ -213,8 +213,7 @@ impl Part<'_> {
 /// True if the absent pages are still absent. Called in the ordering section (invariant I28).
 pub(super) fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
     let mut absent = parts.iter().flat_map(|part| part.absent.iter().map(|&id| (part.label.label, id)));
-    let exists = |(label, id)| engine.table(label).is_some_and(|table| table.get(id).is_some());
-    faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !absent.any(exists)
+    faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || absent.all(|place| is_absent(engine, place))
 }
 
 /// Prefetches the heads of the chains that a batch writes to.

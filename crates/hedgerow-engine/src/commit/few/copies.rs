@@ -2,7 +2,7 @@
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, KeyKind, SubgraphId, VertexId, VertexKeyRef};
-use hedgerow_mem::{EdgeOp, Latched, Subgraph};
+use hedgerow_mem::{EdgeOp, Hold, Latched, Subgraph};
 use smallvec::SmallVec;
 
 use crate::commit::names::{NOW, TxnKey};
@@ -94,7 +94,7 @@ pub(super) fn gather(engine: &Engine, request: &Request<'_>) -> Option<(Edges, C
     edges.reserve(request.ops.len());
     copies.reserve(2 * request.ops.len());
     let header = |id: VertexId| {
-        engine.subgraphs.get(id.subgraph()).into_iter().for_each(Subgraph::prefetch_header);
+        engine.subgraphs.get(id.subgraph(), Hold::none()).into_iter().for_each(Subgraph::prefetch_header);
     };
     for (at, &[first, second]) in ends(engine, request)?.as_chunks().0.iter().enumerate() {
         let (src, dst) = placement.ends(first, second);

@@ -2,6 +2,7 @@
 //! the resulting graphs with a model.
 
 use hedgerow_core::{KeyKind, VertexId};
+use hedgerow_mem::Hold;
 
 use super::*;
 use crate::commit::attributes::AttributesTable;
@@ -88,7 +89,7 @@ fn what_is_plain_goes_this_way_and_nothing_else() {
         let far = VertexId(FAR as u32).subgraph();
         graph.engine.eviction.note_stored(1);
         assert_eq!(commit(&graph, &[(Put, 7, 8), (Put, 7, FAR)]), Some(2), "all is in memory");
-        graph.engine.subgraphs.get(far).unwrap().latch().evict(Direction::Out);
+        graph.engine.subgraphs.get(far, Hold::none()).unwrap().latch().evict(Direction::Out);
         assert_eq!(commit(&graph, &[(Put, 8, 9), (Put, 8, FAR)]), None, "not in memory");
         assert!(!graph.snapshot().unwrap().contains_edge(8, 9).unwrap(), "nothing of it was done");
     }

@@ -84,7 +84,8 @@ impl Core {
 
     /// Returns the bytes in memory that a subgraph takes in a label. O(1).
     fn bytes_of(&self, label: LabelId, subgraph: SubgraphId) -> u64 {
-        let Some(entry) = self.table(label).and_then(|table| table.get(subgraph)) else { return 0 };
+        let hold = self.hold_of(label);
+        let Some(entry) = self.table(label).and_then(|table| table.get(subgraph, &hold)) else { return 0 };
         let now = |&direction| entry.version(direction, Timestamp::INFINITY).ok().flatten();
         self.directions_of(label).iter().filter_map(now).map(|version| version.bytes() as u64).sum()
     }

@@ -181,8 +181,12 @@ impl Core {
     /// perhaps with some that are not published yet.
     fn changed_after(&self, last: Timestamp) -> HashSet<ImageId> {
         let labels = if faults::is_on(PlantedFault::ChangesOfLabelsMissed) { 1 } else { usize::MAX };
-        let is_later =
-            |table: &SubgraphTable, id| table.get(id).is_some_and(|entry| entry.stamp().applied() > last);
+        // A page that only files hold has not changed after `last`: each reader at a timestamp without a page
+        // version, and each checkpoint, keeps later changes in memory (rules E2 and P6).
+        let is_later = |table: &SubgraphTable, id| {
+            let hold = table.hold();
+            table.get(id, &hold).is_some_and(|entry| entry.stamp().applied() > last)
+        };
         let of_table = |(label, table)| {
             let later = move |id: &SubgraphId| is_later(table, *id);
             SubgraphTable::existing(table).filter(later).map(move |subgraph| ImageId { label, subgraph })

@@ -98,6 +98,7 @@ impl Core {
         mut ask: impl FnMut(ImageId) -> Result<ImageMode>,
     ) -> Result<Written> {
         let Target { fs, file_id, store, config } = target;
+        self.eviction.buffer_searches.note(true);
         let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
         writer.gather_within(self.memory_limit.map_or(usize::MAX, memory_to_gather));
         let mut charge = Charge::new(self.account(), Purpose::Checkpoint, writer.memory_bytes());
@@ -148,9 +149,6 @@ impl Core {
         ask: ImageMode,
         to: (&mut SegmentWriter, &mut KeyCopy),
     ) -> Result<Option<Option<u64>>> {
-        if self.is_unloaded(id.label, id.subgraph) {
-            return Ok(None);
-        }
         match self.write_image(as_of, id, ask, to) {
             Err(Error::Storage(StorageError::NotInMemory(_))) => Ok(None),
             written => written.map(Some),
@@ -209,11 +207,15 @@ impl Core {
     ) -> Result<Option<u64>> {
         let ImageId { label, subgraph } = id;
         let mut mains: Vec<(Direction, Main)> = Vec::new();
-        if let Some(entry) = self.table(label).and_then(|table| table.get(subgraph)) {
+        let hold = self.hold_of(label);
+        // One look: a page that is evicted at this moment is not without content.
+        let entry = self.table(label).map_or(Ok(None), |table| table.find(subgraph, &hold))?;
+        if let Some(entry) = entry {
             for &direction in self.directions_of(label) {
                 mains.extend(entry.read_kept(direction, as_of, |read| (direction, read.settled()))?);
             }
         }
+        drop(hold);
         let vertices = mains.iter().find(|(direction, _)| *direction == Direction::Out);
         let live = vertices.filter(|_| label == LabelId::DEFAULT).map_or(0, |(_, main)| main.present());
         mains.retain(|(_, main)| !main.edges().is_empty());

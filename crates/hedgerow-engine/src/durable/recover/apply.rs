@@ -12,7 +12,7 @@ use hedgerow_core::{
 };
 use hedgerow_mem::delta::EdgeOp;
 use hedgerow_mem::subgraph::{Latched, LocalOp, Subgraph};
-use hedgerow_mem::{Attributes, Ops};
+use hedgerow_mem::{Attributes, Hold, Ops};
 use rayon::prelude::*;
 
 use super::batch::{Act, Batch, Misfit, ReplayAttributes, ReplayEntry};
@@ -24,8 +24,12 @@ const WORTH_THREADS: usize = 4096;
 
 const NO_VERTEX: &str = "edge without a vertex";
 const NO_EDGE: &str = "edge removed that is not there";
+const NOT_LOADED: &str = "an operation on a page that was not loaded";
 pub(super) const BAD_VERTEX: &str = "vertex inserted twice, or with a key that does not fit";
 const BAD_REMOVAL: &str = "vertex removed that is not there, or that still has edges";
+
+/// The result of an operation, with what is wrong with it.
+type Checked = std::result::Result<(), &'static str>;
 
 /// The changes of the counts of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,7 +130,7 @@ impl Loaded {
         group: &[ReplayEntry],
         outcome: &mut Outcome,
     ) -> [Option<u32>; SUBGRAPH_VERTICES] {
-        let present = self.subgraphs.get(id).map_or(0, |subgraph| subgraph.latch().present());
+        let present = self.subgraphs.get(id, Hold::none()).map_or(0, |subgraph| subgraph.latch().present());
         let mut alive: [Option<u32>; SUBGRAPH_VERTICES] =
             std::array::from_fn(|i| (present >> i & 1 == 1).then_some(0));
         for entry in group.iter().filter(|entry| entry.act() == Act::InsertVertex) {
@@ -155,7 +159,12 @@ impl Loaded {
             chain.iter().for_each(|entry| check_alive(entry, alive, outcome));
             return;
         }
-        let subgraph = self.table(label).get_or_create(id);
+        let table = self.table(label);
+        let hold = table.hold();
+        let Ok(subgraph) = table.get_or_create(id, &hold) else {
+            chain.iter().for_each(|entry| outcome.note(entry, NOT_LOADED));
+            return;
+        };
         let latched = subgraph.latch();
         let mut made = Chain {
             loaded: self,
@@ -201,22 +210,17 @@ impl Loaded {
         outcome
     }
 
-    fn apply_one(
-        &self,
-        entry: &ReplayEntry,
-        batch: &Batch,
-        tally: &mut Tally,
-    ) -> std::result::Result<(), &'static str> {
+    fn apply_one(&self, entry: &ReplayEntry, batch: &Batch, tally: &mut Tally) -> Checked {
         let (id, ts) = (entry.subgraph().vertex(entry.local()), batch.ts(entry.order()));
         match entry.act() {
             Act::InsertVertex if self.contains(id) => return Err(BAD_VERTEX),
             Act::InsertVertex => {
-                self.apply_vertex(id, true, ts);
+                self.apply_vertex(id, true, ts)?;
                 tally.vertices += 1;
             }
             Act::RemoveVertex if !self.contains(id) || self.has_edges(id) => return Err(BAD_REMOVAL),
             Act::RemoveVertex => {
-                self.apply_vertex(id, false, ts);
+                self.apply_vertex(id, false, ts)?;
                 tally.vertices -= 1;
             }
             Act::Exists if !self.contains(id) => return Err(NO_VERTEX),
@@ -232,17 +236,13 @@ impl Loaded {
         Ok(())
     }
 
-    fn put(
-        &self,
-        entry: &ReplayEntry,
-        item: &ReplayAttributes,
-        ts: Timestamp,
-        tally: &mut Tally,
-    ) -> std::result::Result<(), &'static str> {
+    fn put(&self, entry: &ReplayEntry, item: &ReplayAttributes, ts: Timestamp, tally: &mut Tally) -> Checked {
         if !self.contains(entry.subgraph().vertex(entry.local())) {
             return Err(NO_VERTEX);
         }
-        let subgraph = self.table(entry.label()).get_or_create(entry.subgraph());
+        let table = self.table(entry.label());
+        let hold = table.hold();
+        let subgraph = table.get_or_create(entry.subgraph(), &hold).map_err(|_| NOT_LOADED)?;
         let existed = exists(subgraph, entry, item.rank);
         if let Some(op) = edge_op(existed, true) {
             self.apply_item(subgraph, entry, op, item, ts);
@@ -251,24 +251,15 @@ impl Loaded {
         Ok(())
     }
 
-    fn remove(
-        &self,
-        entry: &ReplayEntry,
-        rank: u64,
-        ts: Timestamp,
-        tally: &mut Tally,
-    ) -> std::result::Result<(), &'static str> {
-        let subgraph = self.table(entry.label()).get(entry.subgraph()).ok_or(NO_EDGE)?;
+    fn remove(&self, entry: &ReplayEntry, rank: u64, ts: Timestamp, tally: &mut Tally) -> Checked {
+        let table = self.table(entry.label());
+        let hold = table.hold();
+        let subgraph = table.get(entry.subgraph(), &hold).ok_or(NO_EDGE)?;
         if !exists(subgraph, entry, rank) {
             return Err(NO_EDGE);
         }
-        self.apply_item(
-            subgraph,
-            entry,
-            EdgeOp::Remove,
-            &ReplayAttributes { rank, weight: 0.0, row: None },
-            ts,
-        );
+        let item = ReplayAttributes { rank, weight: 0.0, row: None };
+        self.apply_item(subgraph, entry, EdgeOp::Remove, &item, ts);
         self.count(entry, -1, tally);
         Ok(())
     }
@@ -299,27 +290,26 @@ impl Loaded {
         subgraph.latch().apply(direction, ops, ts, weighted, &NoReaders(ts), |_| ());
     }
 
-    fn apply_vertex(&self, id: VertexId, exists: bool, ts: Timestamp) {
-        let subgraph = self.subgraphs.get_or_create(id.subgraph());
+    fn apply_vertex(&self, id: VertexId, exists: bool, ts: Timestamp) -> Checked {
+        let found = self.subgraphs.get_or_create(id.subgraph(), Hold::none());
+        let subgraph = found.map_err(|_| NOT_LOADED)?;
         let op = vertex_op(id.local(), exists);
-        subgraph.latch().apply(
-            Direction::Out,
-            Ops::plain(&[op]),
-            ts,
-            self.config.weighted,
-            &NoReaders(ts),
-            |_| (),
-        );
+        let (ops, weighted) = ([op], self.config.weighted);
+        subgraph.latch().apply(Direction::Out, Ops::plain(&ops), ts, weighted, &NoReaders(ts), |_| ());
+        Ok(())
     }
 
     fn contains(&self, id: VertexId) -> bool {
-        self.subgraphs.get(id.subgraph()).is_some_and(|s| s.latch().contains_vertex(id.local()))
+        self.subgraphs.get(id.subgraph(), Hold::none()).is_some_and(|s| s.latch().contains_vertex(id.local()))
     }
 
     fn has_edges(&self, id: VertexId) -> bool {
-        self.tables().filter_map(|(_, table)| table.get(id.subgraph())).any(|subgraph| {
-            let latched = subgraph.latch();
-            [Direction::Out, Direction::In].iter().any(|&d| latched.degree(d, id.local()) > 0)
+        self.tables().any(|(_, table)| {
+            let hold = table.hold();
+            table.get(id.subgraph(), &hold).is_some_and(|subgraph| {
+                let latched = subgraph.latch();
+                [Direction::Out, Direction::In].iter().any(|&d| latched.degree(d, id.local()) > 0)
+            })
         })
     }
 }

@@ -8,6 +8,7 @@ use hedgerow_core::sync::Mutex;
 use hedgerow_core::{
     KeyKind, LabelId, LocalVertex, Op, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, VertexKeyRef,
 };
+use hedgerow_mem::Hold;
 use hedgerow_tier::{ImageKeys, PageId, SubgraphKeys};
 use rayon::prelude::*;
 
@@ -128,9 +129,9 @@ impl Loaded {
             return;
         }
         let mut taken = std::mem::take(&mut self.living);
-        taken.retain(|&(id, _)| self.subgraphs.find(id).is_err());
+        taken.retain(|&(id, _)| self.subgraphs.find(id, Hold::none()).is_err());
         for id in self.subgraphs.existing() {
-            taken.push((id, self.subgraphs.get(id).map_or(0, |entry| entry.latch().present())));
+            taken.push((id, self.subgraphs.get(id, Hold::none()).map_or(0, |entry| entry.latch().present())));
         }
         taken.sort_unstable();
         let mut end = VertexId(self.ids.bound());

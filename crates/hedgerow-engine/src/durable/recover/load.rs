@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, LocalVertex, VertexId};
 use hedgerow_io::Vfs;
-use hedgerow_mem::{Memory, SubgraphTable};
+use hedgerow_mem::{Hold, Memory, SubgraphTable};
 use hedgerow_tier::{AdjacencyPart, ImageId, Manifest, SubgraphImage};
 use hedgerow_txn::Counts;
 use rayon::prelude::*;
@@ -46,7 +46,7 @@ pub(crate) fn load_segments(
     let of_label = |label: LabelId| {
         stored.iter().filter(|page| page.label == label).map(|page| page.page).collect::<Vec<u32>>()
     };
-    let subgraphs = SubgraphTable::with_stored(memory, of_label(LabelId::DEFAULT));
+    let subgraphs = SubgraphTable::with_stored(memory, (of_label(LabelId::DEFAULT), manifest.checkpoint));
     let labels = LabelTables::new(subgraphs.memory());
     for pages in stored.chunk_by(|a, b| a.label == b.label) {
         let label = pages[0].label;
@@ -54,7 +54,7 @@ pub(crate) fn load_segments(
             return Err(invalid(manifest_file, "an edge label that is not defined"));
         }
         if label != LabelId::DEFAULT {
-            labels.put_stored(label, of_label(label));
+            labels.put_stored(label, (of_label(label), manifest.checkpoint));
         }
     }
     let pages =
@@ -162,7 +162,7 @@ impl Loaded {
     /// of edges.
     fn install_label(&self, image: SubgraphImage, file: &str, installer: &Installer<'_>) -> Result<u64> {
         let ImageId { label, subgraph } = image.id;
-        let live = self.subgraphs.get(subgraph).map_or(0, |entry| entry.latch().present());
+        let live = self.subgraphs.get(subgraph, Hold::none()).map_or(0, |entry| entry.latch().present());
         if image.present & !live != 0 {
             return Err(invalid(file, "edges of a vertex that does not exist"));
         }
@@ -172,12 +172,15 @@ impl Loaded {
         if image.present == 0 {
             // This image replaces that of an older segment, and the next checkpoint must consider its
             // subgraph.
-            self.labels.get_or_create(label).get_or_create(subgraph);
+            let table = self.labels.get_or_create(label);
+            table.get_or_create(subgraph, &table.hold())?;
         }
         let mut edges = 0;
         for part in image.parts {
             let part = installer.checked(image.id, part, file)?;
-            let to = self.labels.get_or_create(label).get_or_create(subgraph);
+            let table = self.labels.get_or_create(label);
+            let hold = table.hold();
+            let to = table.get_or_create(subgraph, &hold)?;
             edges += installer.labelled(image.id, part, to, file)?;
         }
         Ok(edges)
@@ -191,7 +194,7 @@ impl Loaded {
         if present == 0 {
             // This image replaces that of an older segment, and the next checkpoint must consider its
             // subgraph.
-            self.subgraphs.get_or_create(id);
+            self.subgraphs.get_or_create(id, Hold::none())?;
             return Ok(0);
         }
         self.bind_keys((id, present), &image.keys, file)?;
@@ -201,7 +204,7 @@ impl Loaded {
             let direction = part.direction as usize;
             parts[direction] = Some(part);
         }
-        installer.vertices((id, present), parts, self.subgraphs.get_or_create(id), file)
+        installer.vertices((id, present), parts, self.subgraphs.get_or_create(id, Hold::none())?, file)
     }
 }
 

@@ -200,7 +200,7 @@ fn content(graph: &Graph) -> String {
     let changed: Vec<_> = (0..graph.engine.subgraph_bound())
         .flat_map(|id| graph.engine.tables().map(move |(label, table)| (id, label, table)))
         .filter_map(|(id, label, table)| {
-            Some((id, label, table.get(hedgerow_core::SubgraphId(id))?.stamp().applied()))
+            Some((id, label, table.get(hedgerow_core::SubgraphId(id), &table.hold())?.stamp().applied()))
         })
         .collect();
     text + &format!("{changed:?}")

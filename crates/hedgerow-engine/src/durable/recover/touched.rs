@@ -38,7 +38,7 @@ impl Loaded {
         let touched: Vec<(PageId, u64)> = self.touched_by(batch).into_iter().collect();
         if !self.is_limited() {
             return hedgerow_par::try_for_each(touched.par_iter(), |(page, _)| {
-                self.pages.load(self.table(page.label), *page, &mut AnyRoom)
+                self.pages.load(self.table(page.label), *page, &mut AnyRoom, |_| ())
             });
         }
         let more = AtomicI64::new(0);
@@ -84,7 +84,7 @@ fn touch(
     (label, id): (LabelId, SubgraphId),
     need: Need,
 ) {
-    let in_memory = table.is_none_or(|table| match table.find(id) {
+    let in_memory = table.is_none_or(|table| match table.find(id, &table.hold()) {
         Ok(found) => need == Need::Vertices || found.is_none_or(|subgraph| subgraph.is_resident()),
         Err(_) => false,
     });

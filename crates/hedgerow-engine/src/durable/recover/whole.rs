@@ -15,12 +15,13 @@ struct Living(Vec<Option<Box<[u64; PAGE]>>>);
 impl Living {
     fn of(table: &SubgraphTable) -> Living {
         let mut pages: Vec<Option<Box<[u64; PAGE]>>> = Vec::new();
+        let hold = table.hold();
         for id in table.existing() {
             let (page, place) = (id.index() / PAGE, id.index() % PAGE);
             if pages.len() <= page {
                 pages.resize_with(page + 1, || None);
             }
-            let present = table.get(id).map_or(0, |entry| entry.latch().present());
+            let present = table.get(id, &hold).map_or(0, |entry| entry.latch().present());
             pages[page].get_or_insert_with(|| Box::new([0; PAGE]))[place] = present;
         }
         Living(pages)
@@ -55,7 +56,8 @@ impl Loaded {
 }
 
 fn leads_to(table: &SubgraphTable, id: SubgraphId, living: &Living) -> bool {
-    let Some(entry) = table.get(id) else { return true };
+    let hold = table.hold();
+    let Some(entry) = table.get(id, &hold) else { return true };
     let all = AtomicBool::new(true);
     let read = entry.read(Direction::Out, super::LAST_TIMESTAMP, |read| {
         for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {

@@ -1,13 +1,11 @@
 //! Loading the pages that a call needs.
 
 use hedgerow_core::{Direction, LabelId, SubgraphId};
+use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::table::PAGE;
-use hedgerow_mem::version::NotInMemory;
-use hedgerow_mem::{Subgraph, SubgraphTable};
 use hedgerow_tier::{ImageId, PageId};
 use rayon::prelude::*;
 
-use super::page_of;
 use crate::error::{Error, Result, StorageError};
 use crate::state::budget::taken::Room;
 use crate::state::budget::{For, Need};
@@ -24,35 +22,19 @@ const FREE: u64 = 64;
 const LARGE: u64 = 8;
 
 impl Core {
-    /// Returns the subgraph of a label; `None` if its page never had content. Loads a page that is not
-    /// loaded: O(edges of 4,096 vertices), and reads of files. If the page is a large share of the memory
-    /// limit, loads it without chains. Never called with a latch, or in a walk over versions.
+    /// Loads a page that only files hold: O(edges of 4,096 vertices), and reads of files. If the page is a
+    /// large share of the memory limit, loads it without chains. Never called with a latch or a hold, or in a
+    /// walk over versions.
     ///
     /// # Errors
     /// A [`StorageError`]: damage, the system's errors, a limit without room for the page.
-    #[inline]
-    pub(crate) fn subgraph(&self, label: LabelId, id: SubgraphId) -> Result<Option<&Subgraph>> {
-        let Some(table) = self.table(label) else { return Ok(None) };
-        match table.find(id) {
-            Ok(found) => Ok(found),
-            Err(NotInMemory) => self.load_and_find(table, page_of(label, id), id),
-        }
-    }
-
     #[cold]
-    fn load_and_find<'c>(
-        &'c self,
-        table: &'c SubgraphTable,
-        page: PageId,
-        id: SubgraphId,
-    ) -> Result<Option<&'c Subgraph>> {
+    pub(super) fn load_page(&self, table: &SubgraphTable, page: PageId) -> Result<()> {
         if self.is_large_page(page) {
             self.check_owner()?;
-            self.load_within(PAGE_BYTES, |_| self.load_marked(table, page))?;
-        } else {
-            self.load_whole_page(table, page)?;
+            return self.load_within(PAGE_BYTES, |_| self.load_marked(table, page));
         }
-        Ok(table.get(id))
+        self.load_whole_page(table, page)
     }
 
     /// Loads a page, within a limit without its chains: the commit loads those that it needs.
@@ -65,7 +47,7 @@ impl Core {
         self.check_owner()?;
         match self.memory_limit {
             Some(_) => self.load_marked(table, page),
-            None => self.pages.load(table, page, room),
+            None => self.pages.load(table, page, room, |stored| self.eviction.note_stored(stored)),
         }
     }
 
@@ -79,12 +61,13 @@ impl Core {
             Some(_) => self.bytes_to_read_and_load(page),
             None => 0,
         };
-        self.load_within(about, |room| self.pages.load(table, page, room))
+        let note = |stored| self.eviction.note_stored(stored);
+        self.load_within(about, |room| self.pages.load(table, page, room, note))
     }
 
     /// True if the page of the subgraph is stored and not loaded.
     pub(crate) fn is_unloaded(&self, label: LabelId, id: SubgraphId) -> bool {
-        self.table(label).is_some_and(|table| matches!(table.find(id), Err(NotInMemory)))
+        self.table(label).is_some_and(|table| table.is_unloaded(id.index() / PAGE))
     }
 
     /// Loads all pages of a label, and of the existence of vertices, in the current rayon pool or on this
@@ -93,10 +76,6 @@ impl Core {
         for (label, table) in [(LabelId::DEFAULT, Some(&self.subgraphs)), (label, self.table(label))] {
             let Some(table) = table else { continue };
             self.check_room_for_label(label)?;
-            self.reload_table((label, table), in_parallel)?;
-            if table.all_loaded() {
-                continue;
-            }
             let pages: Vec<PageId> =
                 table.unloaded().map(|page| PageId { label, page: page as u32 }).collect();
             let load = |id: &PageId| self.load_whole_page(table, *id);
@@ -105,6 +84,8 @@ impl Core {
             } else {
                 pages.iter().try_for_each(load)?;
             }
+            // Pages that were evicted before are loaded without their chains.
+            self.reload_table((label, table), in_parallel)?;
         }
         Ok(())
     }

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
-use hedgerow_mem::Subgraph;
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
+use hedgerow_mem::{PageLook, Subgraph};
 use hedgerow_tier::{AdjacencyPart, ImageSummary, PageId, ReadMemory, SubgraphImage};
 
 use super::{Installer, invalid};
@@ -69,8 +69,8 @@ impl Core {
     /// `read` for it again: so `read` must not call the caller's code before it has its data. Reads no file,
     /// and takes no latch.
     ///
-    /// The caller reads at the timestamp `t`, which is registered. The loop ends, since a page is loaded only
-    /// once, and changes after a registered timestamp stay in memory.
+    /// The caller reads at the timestamp `t`, which is registered. The loop ends unless the page is loaded,
+    /// or evicted, or a wanted subgraph changed, in each round.
     ///
     /// # Errors
     /// The error of a forked child, if a subgraph is not in memory.
@@ -85,13 +85,14 @@ impl Core {
         let number = page.page as usize;
         let mut rest = wanted;
         loop {
-            let loaded = table.page(number);
+            let hold = table.hold();
+            let looked = table.look(number, &hold);
             let mut stamps = [Timestamp::ZERO; PAGE];
-            match loaded {
+            match looked {
                 // Without a page there was no write that the reader could see.
-                None if !table.is_unloaded(number) && table.page(number).is_none() => return Ok(None),
-                None => {}
-                Some(subgraphs) => {
+                PageLook::Absent => return Ok(None),
+                PageLook::Stored(_) => {}
+                PageLook::Loaded(subgraphs) => {
                     for place in places(rest) {
                         let (Some(subgraph), Some(stamp)) = (subgraphs.get(place), stamps.get_mut(place))
                         else {
@@ -114,14 +115,14 @@ impl Core {
                 return Ok(Some(Cold { page, places: rest, sources }));
             }
             let sources = self.pages.sources();
-            // Called after the segments were loaded.
-            let same = |place: usize| match (loaded, table.page(number)) {
-                (None, now) => now.is_none(),
-                (Some(subgraphs), _) => {
+            // The second look is after the segments were loaded.
+            let unchanged = |place: usize| match looked {
+                PageLook::Loaded(subgraphs) => {
                     subgraphs.get(place).map(|it| it.stamp().applied()) == stamps.get(place).copied()
                 }
+                _ => true,
             };
-            if places(rest).all(same) {
+            if looked.is_same(&table.look(number, &hold)) && places(rest).all(unchanged) {
                 return if sources.segments().next().is_some() {
                     Ok(Some(Cold { page, places: rest, sources }))
                 } else {

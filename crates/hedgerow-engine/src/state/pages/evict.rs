@@ -1,11 +1,13 @@
 //! Eviction of chains that files hold unchanged, when the limit leaves no room (rules E1 to E4, E9 of
-//! `docs/design/eviction.md`).
+//! `docs/design/eviction.md`), and of pages without chains (rule P6 of `docs/design/pages.md`).
 
 use std::time::Duration;
 
 use hedgerow_core::account::Purpose;
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
-use hedgerow_mem::{Subgraph, SubgraphTable};
+use hedgerow_mem::table::PAGE;
+use hedgerow_mem::{Horizon, Subgraph, SubgraphTable};
+use hedgerow_tier::PageId;
 
 use crate::state::page_versions::UnkeptHorizon;
 use crate::state::store::Core;
@@ -19,15 +21,15 @@ const WAIT: Duration = Duration::from_micros(100);
 /// The share of resident memory that may be cooling.
 const COOLING: usize = 10;
 
-/// The last subgraph that eviction considered.
-type Hand = Option<(LabelId, SubgraphId)>;
+/// The last page that eviction considered. The next eviction begins with it.
+type Hand = Option<PageId>;
 
 impl Core {
-    /// Evicts chains until `is_enough`, or no other chain can be evicted; returns the number of subgraphs.
-    /// Goes through the tables in order, from the last considered subgraph on. Chains cool before they are
-    /// retired; if that is not enough, all cooling chains are retired too. One thread evicts at a time,
-    /// others wait. Tries latches, and holds one at a time. O(subgraphs), and O(log chains that are cooling)
-    /// for each.
+    /// Evicts chains, and pages without chains, until `is_enough`, or nothing else can be evicted; returns
+    /// the number of subgraphs. Goes through the tables in order, from the last considered subgraph on.
+    /// Chains cool before they are retired; if that is not enough, all cooling chains are retired too, and
+    /// then the pages that have no other chains. One thread evicts at a time, others wait. Tries latches, and
+    /// holds those of one page at a time. O(subgraphs), and O(log chains that are cooling) for each.
     pub(crate) fn evict_until(&self, is_enough: impl Fn() -> bool) -> usize {
         let Some(clean) = self.eviction.clean() else { return 0 };
         let mut hand = self.eviction.hand();
@@ -36,7 +38,50 @@ impl Core {
         if !is_enough() && self.subgraphs.memory().retire_cooled(0) > 0 {
             self.free_evicted();
         }
+        if !is_enough() {
+            self.evict_pages(clean, &is_enough);
+        }
         evicted
+    }
+
+    /// Evicts pages whose chains have left, until `is_enough`.
+    fn evict_pages(&self, clean: Timestamp, is_enough: impl Fn() -> bool) {
+        let mut evicted = 0;
+        for (table, page) in self.all_pages() {
+            evicted += usize::from(self.evict_page(table, page, clean));
+            if evicted >= AT_ONCE {
+                self.free_evicted();
+                evicted = 0;
+                if is_enough() {
+                    return;
+                }
+            }
+        }
+        if evicted > 0 {
+            self.free_evicted();
+        }
+    }
+
+    /// Evicts a page if all its chains are out of memory, and no reader and no commit needs it there (rule
+    /// P6). Pages of the default label stay: they have the existence of vertices, in about a byte for each.
+    fn evict_page(&self, table: &SubgraphTable, id: PageId, clean: Timestamp) -> bool {
+        if id.label == LabelId::DEFAULT {
+            return false;
+        }
+        let hold = table.hold();
+        let number = id.page as usize;
+        let Some(page) = table.page(number, &hold) else { return false };
+        let is_free = |since: Timestamp| {
+            // Under the latches, like the eviction of a chain (rule E3).
+            self.eviction.note_happens();
+            let horizon = self.horizon_of_eviction();
+            since <= clean
+                && since <= horizon.published()
+                && horizon.pin_in(Timestamp::ZERO, since).is_none()
+                && !self.eviction.is_page_pinned(id)
+        };
+        let marked = table.evict_page(number, (page, self.directions_of(id.label)), is_free);
+        marked.inspect(|&marked| self.eviction.note_page_gone(marked)).is_some()
     }
 
     /// Evicts all that can be evicted, and leaves it cooling; returns the number of subgraphs. For tests: it
@@ -56,34 +101,54 @@ impl Core {
         is_enough: impl Fn() -> bool,
     ) -> usize {
         let memory = self.subgraphs.memory();
-        let last = *hand;
-        let all = || {
-            let of_table = |(label, table)| SubgraphTable::existing(table).map(move |id| (label, table, id));
-            self.tables().flat_map(of_table)
-        };
-        let is_before = |(label, _, id): &(LabelId, &SubgraphTable, SubgraphId)| Some((*label, *id)) <= last;
-        let (mut evicted, mut done) = (0, is_enough());
-        // An iterator and not a list: for a large graph a list would take memory that is not charged.
-        for (label, table, id) in all().skip_while(is_before).chain(all().take_while(is_before)) {
+        let first = *hand;
+        let is_before = |(_, page): &(&SubgraphTable, PageId)| Some(*page) < first;
+        // Iterators and not lists: for a large graph a list would take memory that is not charged.
+        let pages = self.all_pages().skip_while(is_before).chain(self.all_pages().take_while(is_before));
+        let (mut evicted, mut pages_left, mut done) = (0, 0, is_enough());
+        for (table, page) in pages {
             if done {
                 break;
             }
-            *hand = Some((label, id));
-            if table
-                .get(id)
-                .is_some_and(|subgraph| subgraph.is_resident() && self.evict((label, id), subgraph, clean))
-            {
-                evicted += 1;
-                if evicted % AT_ONCE == 0 && memory.retire_cooled(most()) > 0 {
+            *hand = Some(page);
+            // The chains of the page left in an earlier round, unless another thread needed them since.
+            pages_left += usize::from(self.evict_page(table, page, clean));
+            for place in 0..PAGE {
+                let id = SubgraphId((page.page as usize * PAGE + place) as u32);
+                // A thread that waits for walks and holds has no hold.
+                let chain_left = {
+                    let hold = table.hold();
+                    let Some(subgraph) = table.get(id, &hold) else { break };
+                    subgraph.is_resident() && self.evict((page.label, id), subgraph, clean)
+                };
+                evicted += usize::from(chain_left);
+                if chain_left && evicted % AT_ONCE == 0 && memory.retire_cooled(most()) > 0 {
                     self.free_evicted();
+                    pages_left = 0;
                     done = is_enough();
+                    if done {
+                        break;
+                    }
                 }
             }
+            if pages_left >= AT_ONCE {
+                self.free_evicted();
+                pages_left = 0;
+                done = is_enough();
+            }
         }
-        if memory.retire_cooled(most()) > 0 {
+        if memory.retire_cooled(most()) > 0 || pages_left > 0 {
             self.free_evicted();
         }
         evicted
+    }
+
+    /// Returns the pages of all tables, ascending.
+    fn all_pages(&self) -> impl Iterator<Item = (&SubgraphTable, PageId)> {
+        let of_table = |(label, table)| {
+            SubgraphTable::numbers(table).map(move |page| (table, PageId { label, page: page as u32 }))
+        };
+        self.tables().flat_map(of_table)
     }
 
     /// Returns the greatest number of bytes that may be cooling.
@@ -128,13 +193,14 @@ impl Core {
         self.eviction.page_versions.drop_unread(self.clock.published(), &self.readers);
     }
 
-    /// Frees evicted chains. Waits shortly for walks that may stand on them: on a busy machine the thread of
-    /// such a walk may not be running.
+    /// Frees evicted chains and pages. Waits shortly for walks and holds that may keep them: on a busy
+    /// machine their threads may not be running.
     fn free_evicted(&self) {
         let memory = self.subgraphs.memory();
         for _ in 0..MOST_WAITS {
             memory.retire_list().drain();
-            if memory.retire_list().stats().versions == 0 {
+            let pages = self.tables().filter(|(_, table)| !table.free_pages()).count();
+            if memory.retire_list().stats().versions == 0 && pages == 0 {
                 break;
             }
             std::thread::sleep(WAIT);

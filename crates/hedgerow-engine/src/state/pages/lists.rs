@@ -5,8 +5,9 @@
 //! later reads. Without a limit everything is loaded at its first use, and stays in memory.
 
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
+use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::{NotInMemory, Read};
-use hedgerow_mem::{Arena, Memory, Subgraph, SubgraphTable};
+use hedgerow_mem::{Arena, Memory, PageLook, Stored, Subgraph, SubgraphTable};
 use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListImage, ListQuery};
 
 use super::reload::MOST_LOOKS;
@@ -101,18 +102,20 @@ enum Look {
 /// An absent page or chain, with the state that shows if it changed since.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Absent {
-    /// A page that was not loaded since the store was opened.
-    Page,
+    /// A page that only files hold.
+    Page(Stored),
     /// A chain, with the timestamp of the last operation that was applied to it.
     Chain(Timestamp),
 }
 
 impl Absent {
     fn look(table: &SubgraphTable, id: SubgraphId) -> Option<Absent> {
-        match table.find(id) {
-            Err(NotInMemory) => Some(Absent::Page),
-            Ok(None) => None,
-            Ok(Some(subgraph)) => {
+        let hold = table.hold();
+        match table.look(id.index() / PAGE, &hold) {
+            PageLook::Stored(stored) => Some(Absent::Page(stored)),
+            PageLook::Absent => None,
+            PageLook::Loaded(page) => {
+                let subgraph = &page[id.index() % PAGE];
                 // Loaded before the links: a thread that finds the links empty has the stamp at which they
                 // were emptied, or notices a change.
                 let applied = subgraph.stamp().applied();
@@ -127,10 +130,10 @@ impl Core {
     /// If the list is not in memory, it is read from files. If this is not the first recent read, the chain
     /// is loaded. `f` must read nothing else of the subgraph. It may be called again if it does not find the
     /// list in memory, so it must call no code of others before it finds it. Under the conditions of
-    /// [`subgraph`](Self::subgraph).
+    /// [`make_resident`](Self::make_resident).
     ///
     /// # Errors
-    /// Those of [`subgraph`](Self::subgraph).
+    /// Those of [`make_resident`](Self::make_resident).
     #[inline(always)]
     pub(crate) fn read_list<R>(
         &self,
@@ -139,8 +142,9 @@ impl Core {
     ) -> Result<Option<R>> {
         let (mut looks, mut list) = (0, None::<Box<ColdList>>);
         loop {
+            let hold = self.hold_of(wanted.label);
             let found = match &list {
-                None => self.table(wanted.label).and_then(|table| table.get(wanted.at.subgraph())),
+                None => self.table(wanted.label).and_then(|table| table.get(wanted.at.subgraph(), &hold)),
                 Some(list) => Some(&list.subgraph),
             };
             // The fast path comes first, without a call that may fail. `f` stays in registers, since it is
@@ -152,6 +156,7 @@ impl Core {
             }
             looks += 1;
             // A thread must hold nothing while it waits for memory.
+            drop(hold);
             list = None;
             match self.look_again(wanted, t, looks)? {
                 Look::Nothing => return Ok(None),
@@ -176,11 +181,13 @@ impl Core {
         let wanted = Wanted { extent: Extent::Degree, ..Wanted::list(label, at, direction) };
         let mut looks = 0;
         loop {
-            if let Some(subgraph) = self.table(label).and_then(|table| table.get(at.subgraph()))
+            let hold = self.hold_of(label);
+            if let Some(subgraph) = self.table(label).and_then(|table| table.get(at.subgraph(), &hold))
                 && let Ok(found) = subgraph.read(direction, t, degree)
             {
                 return Ok(found.unwrap_or_default());
             }
+            drop(hold);
             looks += 1;
             match self.look_again(wanted, t, looks)? {
                 Look::Nothing => return Ok((0, false)),
@@ -202,13 +209,15 @@ impl Core {
             return Ok(Look::Cold(Box::new(self.list_in(&sources, wanted)?)));
         }
         let Some(table) = self.table(id.label) else { return Ok(Look::Nothing) };
-        match table.find(id.subgraph) {
+        let hold = table.hold();
+        match table.find(id.subgraph, &hold) {
             Ok(None) => return Ok(Look::Nothing),
             Ok(Some(subgraph)) if subgraph.is_resident() || self.relink(subgraph) => {
                 return Ok(Look::InMemory);
             }
             Ok(Some(_)) | Err(NotInMemory) => {}
         }
+        drop(hold);
         let Some(recent) = self.cold.recent() else { return self.look_in_memory(id) };
         if looks == 1
             && !self.is_worth_its_memory(recent.touch(wanted.touched()), wanted.touched())
@@ -240,7 +249,7 @@ impl Core {
 
     /// Loads the chain.
     fn look_in_memory(&self, id: ImageId) -> Result<Look> {
-        Ok(self.resident(id.label, id.subgraph)?.map_or(Look::Nothing, |_| Look::InMemory))
+        Ok(if self.make_resident(id.label, id.subgraph)? { Look::InMemory } else { Look::Nothing })
     }
 
     /// Reads the wanted list from files; `None` if it was loaded or changed meanwhile.

@@ -2,8 +2,7 @@
 //! into their table (`docs/design/opening.md`).
 //!
 //! The first call that needs a page loads it. It holds no latch, and only the lock that prevents two threads
-//! from reading one page twice. A page that is not loaded has not changed since the store was opened, so
-//! files hold its state at every timestamp that can be read.
+//! from reading one page twice. No commit changes a page that is not in memory (rules P1 and P6).
 
 mod access;
 mod cold;
@@ -21,13 +20,14 @@ use std::sync::Arc;
 
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, GraphConfig, LabelId, SubgraphId, Timestamp};
-use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::table::{PAGE, SubgraphPage};
+use hedgerow_mem::{Stored, SubgraphTable};
 use hedgerow_tier::{PageId, ReadMemory, SubgraphImage};
 
 use crate::error::Result;
 use crate::files::sources::{Sources, page_of_vertices};
 use crate::state::budget::taken::RoomToLoad;
+use crate::state::directions::directions_of;
 use crate::state::schema::Schema;
 
 #[cfg(test)]
@@ -103,16 +103,28 @@ impl Pages {
 
     /// Loads a page into its table, unless it is loaded. O(edges of the page); blocks on reads, and for
     /// another thread that loads the same page. Calls `loading` before it takes memory.
-    pub(crate) fn load(&self, table: &SubgraphTable, id: PageId, loading: &mut dyn RoomToLoad) -> Result<()> {
+    ///
+    /// A page that was evicted before is loaded with marks in place of all chains, in O(64): calls `note`
+    /// with their number before another thread sees them.
+    pub(crate) fn load(
+        &self,
+        table: &SubgraphTable,
+        id: PageId,
+        loading: &mut dyn RoomToLoad,
+        note: impl FnOnce(u64),
+    ) -> Result<()> {
         let _turn = self.turn(id).lock();
-        if !table.is_unloaded(id.page as usize) {
+        let number = id.page as usize;
+        let Some(stored) = table.stored_page(number) else { return Ok(()) };
+        if stored.was_loaded {
+            self.load_again(table, id, stored, note);
             return Ok(());
         }
         let sources = self.sources();
         let page = SubgraphPage::new(table.memory().clone(), PAGE);
         match self.fill((&page, table), &sources, (id, u64::MAX), loading) {
             Ok(()) => {
-                table.load(id.page as usize, page);
+                table.load(number, stored, page);
                 Ok(())
             }
             Err(error) => {
@@ -120,6 +132,15 @@ impl Pages {
                 Err(error)
             }
         }
+    }
+
+    /// Loads a page that was evicted before, with a mark in place of each chain: readers and commits load the
+    /// chains that they need (rule P6). The caller has the lock of the page.
+    fn load_again(&self, table: &SubgraphTable, id: PageId, stored: Stored, note: impl FnOnce(u64)) {
+        let directions = directions_of(&self.config, id.label);
+        let page = SubgraphPage::marked(table.memory().clone(), stored.since, directions);
+        note(page.iter().filter(|subgraph| !subgraph.is_resident()).count() as u64);
+        table.load(id.page as usize, stored, page);
     }
 
     /// Reads the chains of the places `wanted` of a page into it.

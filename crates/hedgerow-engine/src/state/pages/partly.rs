@@ -18,16 +18,18 @@ impl Pages {
     /// not in memory. Reads files; no other thread may use the page.
     pub(crate) fn load_chains(&self, table: &SubgraphTable, id: PageId, wanted: u64) -> Result<i64> {
         let sources = self.sources();
-        if let Some(page) = table.page(id.page as usize) {
+        let (number, hold) = (id.page as usize, table.hold());
+        if let Some(page) = table.page(number, &hold) {
             return self.read_back(page, table, &sources, (id, wanted)).map(|back| -back);
         }
+        let Some(stored) = table.stored_page(number) else { return Ok(0) };
         let page = SubgraphPage::new(table.memory().clone(), PAGE);
         let filled = self
             .fill((&page, table), &sources, (id, wanted), &mut AnyRoom)
             .and_then(|()| self.mark_others(&page, table, &sources, (id, wanted)));
         match filled {
             Ok(marked) => {
-                table.load(id.page as usize, page);
+                table.load(number, stored, page);
                 Ok(marked)
             }
             Err(error) => {
@@ -48,7 +50,10 @@ impl Pages {
         note: impl FnOnce(u64),
     ) -> Result<()> {
         let _turn = self.turn(id).lock();
-        if !table.is_unloaded(id.page as usize) {
+        let number = id.page as usize;
+        let Some(stored) = table.stored_page(number) else { return Ok(()) };
+        if stored.was_loaded {
+            self.load_again(table, id, stored, note);
             return Ok(());
         }
         let sources = self.sources();
@@ -56,7 +61,7 @@ impl Pages {
         match self.mark_others(&page, table, &sources, (id, 0)) {
             Ok(marked) => {
                 note(marked.unsigned_abs());
-                table.load(id.page as usize, page);
+                table.load(number, stored, page);
                 Ok(())
             }
             Err(error) => {

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp};
+use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
-use hedgerow_mem::{Arena, Main, Memory, Subgraph, SubgraphTable};
+use hedgerow_mem::{Arena, Main, Memory, PageLook, Stored, Subgraph, SubgraphTable};
 use hedgerow_tier::{ImageId, SubgraphImage};
 use rayon::prelude::*;
 
-use super::{Installer, invalid, page_of};
+use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
 use crate::files::sources::Sources;
 use crate::state::budget::taken::{Lent, Room, RoomToLoad};
@@ -16,6 +17,16 @@ use crate::state::store::Core;
 
 /// The greatest number of attempts of a call whose data is evicted again after each load.
 pub(super) const MOST_LOOKS: usize = 100;
+
+/// The part of a subgraph that is in memory.
+enum Resident {
+    /// None: its page never had content.
+    Absent,
+    Yes,
+    PageStored,
+    /// Its page, without its chains.
+    ChainStored,
+}
 
 /// A subgraph from a page version, which belongs to a call.
 struct Past {
@@ -26,10 +37,11 @@ struct Past {
 impl Core {
     /// Calls `f` for a subgraph of a label at the registered timestamp `t`, and loads it if need be; `None`
     /// if its page never had content. `f` may be called again if it does not find its data in memory: so it
-    /// must call no code of others before it has it. Under the conditions of [`subgraph`](Self::subgraph).
+    /// must call no code of others before it has it. Under the conditions of
+    /// [`make_resident`](Self::make_resident).
     ///
     /// # Errors
-    /// Those of [`subgraph`](Self::subgraph).
+    /// Those of [`make_resident`](Self::make_resident).
     #[inline(always)]
     pub(crate) fn read_subgraph<R>(
         &self,
@@ -39,8 +51,9 @@ impl Core {
     ) -> Result<Option<R>> {
         let (mut looks, mut past) = (0, None::<Box<Past>>);
         loop {
+            let hold = self.hold_of(label);
             let found = match &past {
-                None => self.table(label).and_then(|table| table.get(id)),
+                None => self.table(label).and_then(|table| table.get(id, &hold)),
                 Some(past) => Some(&past.subgraph),
             };
             // The fast path comes first, without a call that may fail, and `f` stays in registers.
@@ -51,7 +64,7 @@ impl Core {
             }
             looks += 1;
             // A thread must hold nothing while it waits for memory.
-            drop(past);
+            drop((hold, past));
             past = self.past_subgraph(ImageId { label, subgraph: id }, t)?;
             if past.is_none() && !self.is_there_to_read(label, id, looks)? {
                 return Ok(None);
@@ -64,8 +77,14 @@ impl Core {
     /// newest segments, and may load the chain.
     #[cold]
     pub(super) fn past(&self, id: ImageId, t: Timestamp) -> Option<Arc<Sources>> {
-        let subgraph = self.table(id.label)?.get(id.subgraph)?;
-        if subgraph.stamp().applied() <= t { None } else { self.eviction.page_versions.at(t) }
+        let table = self.table(id.label)?;
+        let hold = table.hold();
+        let applied = match table.look(id.subgraph.index() / PAGE, &hold) {
+            PageLook::Absent => return None,
+            PageLook::Stored(Stored { since, .. }) => since,
+            PageLook::Loaded(page) => page[id.subgraph.index() % PAGE].stamp().applied(),
+        };
+        if applied <= t { None } else { self.eviction.page_versions.at(t) }
     }
 
     /// Reads a subgraph from the page version of `t`, if there is one. The result is a separate subgraph,
@@ -101,63 +120,86 @@ impl Core {
         if looks > MOST_LOOKS {
             return Err(NotInMemory.into());
         }
-        Ok(self.resident(label, id)?.is_some())
+        self.make_resident(label, id)
     }
 
-    /// Returns the subgraph, loaded as a whole; it may be evicted again before the caller uses it.
+    /// Loads a subgraph as a whole; false if its page never had content. It may be evicted again before the
+    /// caller uses it. Never called with a latch or a hold, or in a walk over versions.
     ///
     /// # Errors
-    /// Those of [`subgraph`](Self::subgraph); [`StorageError::NotInMemory`] if it was evicted again after
-    /// each load, or was changed and evicted during each.
-    pub(crate) fn resident(&self, label: LabelId, id: SubgraphId) -> Result<Option<&Subgraph>> {
-        let Some(subgraph) = self.subgraph(label, id)? else { return Ok(None) };
+    /// A [`StorageError`]: damage, the system's errors, a limit without room;
+    /// [`StorageError::NotInMemory`] if the subgraph was evicted again after each load, or was changed and
+    /// evicted during each.
+    pub(crate) fn make_resident(&self, label: LabelId, id: SubgraphId) -> Result<bool> {
+        let Some(table) = self.table(label) else { return Ok(false) };
+        let image = ImageId { label, subgraph: id };
         for _ in 0..MOST_LOOKS {
-            if subgraph.is_resident() {
-                return Ok(Some(subgraph));
+            match self.look_for(table, id)? {
+                Resident::Absent => return Ok(false),
+                Resident::Yes => return Ok(true),
+                Resident::PageStored => self.load_page(table, image.page())?,
+                Resident::ChainStored => {
+                    self.load_within(self.room_for_subgraph(image), |loading| {
+                        self.read_back(image, loading)
+                    })?;
+                }
             }
-            self.reload(ImageId { label, subgraph: id }, subgraph)?;
         }
-        if subgraph.is_resident() { Ok(Some(subgraph)) } else { Err(NotInMemory.into()) }
+        match self.look_for(table, id)? {
+            Resident::Yes => Ok(true),
+            _ => Err(NotInMemory.into()),
+        }
     }
 
-    /// Links the subgraph again if it is cooling (rule E9). Otherwise reads an image, and installs it if
-    /// nothing changed meanwhile (rule E4).
-    fn reload(&self, id: ImageId, subgraph: &Subgraph) -> Result<()> {
-        self.check_owner()?;
-        if self.relink(subgraph) {
-            return Ok(());
-        }
-        self.load_within(self.room_for_subgraph(id), |loading| self.read_back(id, subgraph, loading))
+    /// Returns which part of a subgraph is in memory. Links its chains again if they are cooling (rule E9).
+    fn look_for(&self, table: &SubgraphTable, id: SubgraphId) -> Result<Resident> {
+        let hold = table.hold();
+        Ok(match table.find(id, &hold) {
+            Ok(None) => Resident::Absent,
+            Ok(Some(subgraph)) if subgraph.is_resident() => Resident::Yes,
+            Ok(Some(subgraph)) => {
+                self.check_owner()?;
+                if self.relink(subgraph) { Resident::Yes } else { Resident::ChainStored }
+            }
+            Err(NotInMemory) => Resident::PageStored,
+        })
     }
 
     /// Loads a subgraph for a commit, within the memory that the commit has taken. It may be evicted again
-    /// unless it is pinned. Under the conditions of [`subgraph`](Self::subgraph).
+    /// unless it is pinned. Under the conditions of
+    /// [`make_resident`](Self::make_resident).
     ///
     /// # Errors
-    /// Those of [`resident`](Self::resident), also if `room` lacks memory.
+    /// Those of [`make_resident`](Self::make_resident), also if `room` lacks memory.
     pub(crate) fn load_chain(&self, (label, id): (LabelId, SubgraphId), room: &mut Room) -> Result<()> {
         let Some(table) = self.table(label) else { return Ok(()) };
-        if table.find(id).is_err() {
-            self.load_page_for_commit(table, page_of(label, id), room)?;
-        }
-        let Some(subgraph) = table.get(id) else { return Ok(()) };
+        let image = ImageId { label, subgraph: id };
         for _ in 0..MOST_LOOKS {
-            if subgraph.is_resident() || self.relink(subgraph) {
-                return Ok(());
+            match self.look_for(table, id)? {
+                Resident::Absent | Resident::Yes => return Ok(()),
+                Resident::PageStored => self.load_page_for_commit(table, image.page(), room)?,
+                Resident::ChainStored => {
+                    self.read_back(image, room)?;
+                    room.keep_image();
+                }
             }
-            self.read_back(ImageId { label, subgraph: id }, subgraph, room)?;
-            room.keep_image();
         }
         Err(NotInMemory.into())
     }
 
     /// True if a subgraph is in memory as a whole, or has no page.
     pub(crate) fn is_in_memory(&self, (label, id): (LabelId, SubgraphId)) -> bool {
-        let found = self.table(label).map_or(Ok(None), |table| table.find(id));
+        let hold = self.hold_of(label);
+        let found = self.table(label).map_or(Ok(None), |table| table.find(id, &hold));
         found.is_ok_and(|subgraph| subgraph.is_none_or(Subgraph::is_resident))
     }
 
-    fn read_back(&self, id: ImageId, subgraph: &Subgraph, loading: &mut dyn RoomToLoad) -> Result<()> {
+    /// Reads an image, and installs it if nothing changed meanwhile (rule E4). Has no hold while it reads:
+    /// the page may be evicted and loaded again in between, which keeps or raises the stamp.
+    fn read_back(&self, id: ImageId, loading: &mut dyn RoomToLoad) -> Result<()> {
+        let Some(table) = self.table(id.label) else { return Ok(()) };
+        let hold = table.hold();
+        let Some(subgraph) = table.get(id.subgraph, &hold) else { return Ok(()) };
         // The stamp is loaded before the mark is seen, and the segments after that: so the segments hold the
         // operations applied by then, or more. A stamp that is loaded later may belong to a change in
         // between, which no segment has yet.
@@ -165,6 +207,7 @@ impl Core {
         if subgraph.is_resident() {
             return Ok(());
         }
+        drop(hold);
         let sources = self.pages.sources();
         if sources.segments().next().is_none() {
             // Without segments no chain was ever clean, so none can be outside memory.
@@ -176,7 +219,13 @@ impl Core {
                 None => (None, ""),
             };
         let present = image.as_ref().map_or(0, |image| image.present);
+        // Readers before the stamp have page versions. If there is none, a chain without an image is empty
+        // for all readers, and needs no version.
+        let is_empty =
+            image.is_none() && id.label != LabelId::DEFAULT && self.eviction.page_versions.are_none();
         let mains = self.mains_of(id, image, file, self.subgraphs.arena())?;
+        let hold = table.hold();
+        let Some(subgraph) = table.get(id.subgraph, &hold) else { return Ok(()) };
         let mut latched = subgraph.latch_for_upkeep();
         if latched.last_ts() != applied {
             return Ok(());
@@ -186,7 +235,10 @@ impl Core {
         }
         let mut back = false;
         for (direction, main) in mains {
-            back |= latched.reload(direction, main, self.is_weighted(id.label));
+            back |= match is_empty {
+                true => latched.reload_empty(direction),
+                false => latched.reload(direction, main, self.is_weighted(id.label)),
+            };
         }
         if back {
             self.eviction.note_back();
@@ -217,9 +269,12 @@ impl Core {
         if !self.eviction.has_taken() {
             return Ok(());
         }
-        let gone = |id: &SubgraphId| table.get(*id).is_some_and(|subgraph| !subgraph.is_resident());
+        let gone = |id: &SubgraphId| {
+            let hold = table.hold();
+            table.get(*id, &hold).is_some_and(|subgraph| !subgraph.is_resident())
+        };
         let gone: Vec<SubgraphId> = table.existing().filter(gone).collect();
-        let load = |id: &SubgraphId| self.resident(label, *id).map(drop);
+        let load = |id: &SubgraphId| self.make_resident(label, *id).map(drop);
         if in_parallel {
             hedgerow_par::try_for_each(gone.par_iter(), load)
         } else {

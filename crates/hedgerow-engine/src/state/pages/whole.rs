@@ -118,7 +118,9 @@ impl Core {
         }
         let mut taken: u64 = 0;
         for page in table.existing().step_by(PAGE).map(|first| first.index() / PAGE) {
-            let gone = table.page(page).map_or(0, |page| page.iter().filter(|it| !it.is_resident()).count());
+            let hold = table.hold();
+            let gone =
+                table.page(page, &hold).map_or(0, |page| page.iter().filter(|it| !it.is_resident()).count());
             if gone > 0 {
                 taken = taken.saturating_add(bytes(page).saturating_mul(gone as u64) / PAGE as u64);
             }

@@ -277,11 +277,14 @@ impl Core {
 
     /// Charges `bytes` bytes of buffers of a checkpoint in place of the previous charge. Evicts for those
     /// that the reserve for buffers does not have. If that makes no room, they exceed the limit: a checkpoint
-    /// is needed to make room.
+    /// is needed to make room. A search that finds no room goes through all tables, so after each such search
+    /// twice as many charges come before the next one.
     pub(crate) fn charge_buffers(&self, charge: &mut Charge, bytes: usize) {
         let more = bytes.saturating_sub(charge.bytes()) as u64;
-        if more > 0 && self.memory_limit.is_some_and(|limit| self.budget.exceed_reserve(limit, more)) {
-            self.find_room(&Need::new(For::Read, more));
+        let exceeds =
+            more > 0 && self.memory_limit.is_some_and(|limit| self.budget.exceed_reserve(limit, more));
+        if exceeds && self.eviction.buffer_searches.is_due() {
+            self.eviction.buffer_searches.note(self.find_room(&Need::new(For::Read, more)));
         }
         charge.set(bytes);
     }

@@ -37,7 +37,8 @@ impl Core {
         let mut bytes = 0;
         for (label, table) in self.tables() {
             // The stamps of a page are adjacent, so that pages without changes cost little.
-            for (_, page) in table.pages() {
+            let hold = table.hold();
+            for (_, page) in table.pages(&hold) {
                 for subgraph in places(page.changed_after(clean)).filter_map(|place| page.get(place)) {
                     for &direction in self.directions_of(label) {
                         bytes += subgraph.versions(direction).first().map_or(0, |head| head.bytes() as u64);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{Direction, LabelId, VertexId};
-use hedgerow_mem::ItemRef;
+use hedgerow_mem::{Hold, ItemRef};
 
 use super::labels::{Listed, difference, list_shown, misplaced};
 use super::lists::{Lists, Met};
@@ -148,7 +148,7 @@ impl<'a> LabelCheck<'a> {
     fn note_end_that_is_not(&mut self, dst: VertexId) {
         let core = &self.graph.engine;
         let known = self.into_nothing.contains_key(&dst) || self.into_nothing.len() < MAX_PROBLEMS;
-        let has_place = core.subgraphs.get(dst.subgraph()).is_some()
+        let has_place = core.subgraphs.get(dst.subgraph(), Hold::none()).is_some()
             || core.is_unloaded(LabelId::DEFAULT, dst.subgraph());
         if core.config.is_one_way() && known && has_place {
             *self.into_nothing.entry(dst).or_insert(0) += 1;

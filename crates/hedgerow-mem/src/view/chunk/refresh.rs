@@ -23,7 +23,7 @@ const APART: usize = if cfg!(feature = "loom") { 0 } else { 8 };
 const IN_ONE_WALK: usize = 16;
 
 /// The subgraphs from which a chunk is made.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Page<'a> {
     /// The subgraphs with the lists; `None` if their page does not exist.
     pub lists: Option<&'a SubgraphPage>,

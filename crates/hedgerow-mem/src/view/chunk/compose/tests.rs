@@ -13,7 +13,7 @@ use super::*;
 use crate::reclaim::testing::KeepAll;
 use crate::subgraph::LocalOp;
 use crate::view::{DirectionView, Shape, View};
-use crate::{Attributes, EdgeOp, Memory, Ops, PatchSizes, SubgraphTable};
+use crate::{Attributes, EdgeOp, Hold, Memory, Ops, PatchSizes, SubgraphTable};
 
 const BOUND: usize = 9000;
 const LABELS: usize = 3;
@@ -54,7 +54,8 @@ impl World {
         let row = number.filter(|_| !remove).map(|n| Row::new([(NUMBER, Value::I64(n))]));
         let attributes = [Attributes { rank, row: row.as_ref().and_then(Option::as_ref).into() }];
         let op = LocalOp { local: VertexId(src).local(), op, dst: VertexId(dst), weight: 1.0 };
-        let mut latched = self.tables[label].get_or_create(VertexId(src).subgraph()).latch();
+        let mut latched =
+            self.tables[label].get_or_create(VertexId(src).subgraph(), Hold::none()).unwrap().latch();
         latched.apply(Direction::Out, Ops::with(&[op], &attributes), ts, false, &KeepAll, |_| ());
         drop(latched);
         self.states.push(edges);
@@ -62,7 +63,7 @@ impl World {
 
     fn settle(&self, label: usize) {
         for subgraph in [0, 1, 64].map(SubgraphId) {
-            if let Some(subgraph) = self.tables[label].get(subgraph) {
+            if let Some(subgraph) = self.tables[label].get(subgraph, Hold::none()) {
                 subgraph.latch().settle(Direction::Out, false, false, &KeepAll, |_| ());
             }
         }
@@ -80,7 +81,7 @@ impl World {
         let mut composer = Composer::new(t, false, &arena).counting_loops();
         let mut side = DirectionView::default();
         for (page, chunk) in side.chunks_mut(BOUND).iter_mut().enumerate() {
-            let lists = chosen.labels.iter().filter_map(|&label| self.tables[label].page(page));
+            let lists = chosen.labels.iter().filter_map(|&label| self.tables[label].page(page, Hold::none()));
             let sources: Vec<Source<'_>> =
                 lists.map(|lists| Source { lists, direction: Direction::Out, take }).collect();
             composer.fill(chunk, SubgraphId((page * CHUNK_SUBGRAPHS) as u32), &sources, None).unwrap();
