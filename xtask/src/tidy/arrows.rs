@@ -18,6 +18,7 @@ const TXN: &str = "hedgerow-txn";
 const MEM: &str = "hedgerow-mem";
 const LOG: &str = "hedgerow-log";
 const TIER: &str = "hedgerow-tier";
+const PAGER: &str = "hedgerow-pager";
 const PAR: &str = "hedgerow-par";
 const ENGINE: &str = "hedgerow-engine";
 const STORE: &str = "hedgerow";
@@ -41,8 +42,9 @@ const TABLE: &[Row] = &[
     row(MEM, &[CORE], &[TESTKIT, WORKLOAD, TXN]),
     row(LOG, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),
+    row(PAGER, &[CORE, IO, TIER], &[]),
     // The examples in the documentation of the engine use the facade, as users do.
-    row(ENGINE, &[CORE, IO, LOG, MEM, PAR, TIER, TXN], &[TESTKIT, STORE]),
+    row(ENGINE, &[CORE, IO, LOG, MEM, PAGER, PAR, TIER, TXN], &[TESTKIT, STORE]),
     // The tests of the facade forge files, and check the results of parsers.
     row(STORE, &[ANALYTICS, CORE, ENGINE, IO, KERNELS, MEM], &[TESTKIT, WORKLOAD, LOG, TIER]),
     // The tests of kernels use the plain CSR, with which benchmarks also compare them.

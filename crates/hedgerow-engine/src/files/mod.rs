@@ -2,4 +2,3 @@
 
 pub(crate) mod log;
 pub(crate) mod runs;
-pub(crate) mod sources;

@@ -2,13 +2,11 @@
 //! segments to merge into the next one. The names `run` and `Runs` in this module count segments.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
-use hedgerow_core::Timestamp;
-use hedgerow_io::{Corruption, CorruptionKind, FileId};
+use hedgerow_io::FileId;
+use hedgerow_pager::{Sources, sort_newest_first};
 use hedgerow_tier::{ImageId, LevelSegment};
 
-use super::sources::Sources;
 use crate::error::Result;
 
 /// The most segments of checkpoints that a store keeps.
@@ -74,23 +72,9 @@ impl Runs {
             return Ok(());
         }
         self.newest.clear();
-        let mut as_of: HashMap<ImageId, Timestamp> = HashMap::new();
-        for segment in sources.segments() {
-            let file = segment.reader.info().file_id;
-            for image in segment.reader.summaries()? {
-                match as_of.entry(image.id) {
-                    Entry::Occupied(later) if *later.get() < image.as_of => {
-                        let what = CorruptionKind::Invalid("an image later than the one in a newer segment");
-                        return Err(Corruption::new(&segment.name, 0, what).into());
-                    }
-                    Entry::Occupied(_) => {}
-                    Entry::Vacant(entry) => {
-                        entry.insert(image.as_of);
-                        self.put(image.id, file, image.bytes);
-                    }
-                }
-            }
-        }
+        sources.for_each_summary(|segment, image| {
+            self.put(image.id, segment.reader.info().file_id, image.bytes);
+        })?;
         self.are_read = true;
         Ok(())
     }
@@ -141,7 +125,8 @@ impl Runs {
     /// anyway. See `docs/design/checkpoints.md` for the rule and its bounds. O(images).
     pub(crate) fn plan(&self, runs: &[LevelSegment], changed: impl Fn(ImageId) -> bool) -> Merge {
         let mut runs = runs.to_vec();
-        runs.sort_by_key(|run| run.info.file_id);
+        sort_newest_first(&mut runs, |run| run.info.file_id);
+        runs.reverse();
         let mut live = vec![0u64; runs.len()];
         let mut gathered = 0;
         for (&id, place) in &self.newest {

@@ -8,9 +8,9 @@ use hedgerow_core::account::Charge;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicUsize, Mutex, Ordering};
 use hedgerow_mem::{Horizon, Pin};
+use hedgerow_pager::Sources;
 use hedgerow_txn::ReaderRegistry;
 
-use crate::files::sources::Sources;
 use crate::state::horizon::LiveHorizon;
 
 /// The greatest number of timestamps with a page version.

@@ -13,8 +13,11 @@ use hedgerow_io::{
     StoreId, Vfs, machine,
 };
 use hedgerow_log::{LogFinding, Witness, parse_segment_name};
+use hedgerow_pager::sort_newest_first;
 use hedgerow_tier::manifest::segment_id;
 use hedgerow_tier::segment::{SegmentInfo, SegmentLoss, read_damaged, segment_name};
+use hedgerow_tier::sorter::Sorter;
+use hedgerow_tier::temporary::TemporaryDirectory;
 use hedgerow_tier::{ImageId, Manifest, SubgraphImage};
 
 use super::backup::remove_files;
@@ -28,8 +31,6 @@ use crate::error::{Error, OpenError, Result};
 use crate::open::LOCK;
 use crate::options::LEAST_MEMORY_LIMIT;
 use crate::state::schema::Schema;
-use hedgerow_tier::sorter::Sorter;
-use hedgerow_tier::temporary::TemporaryDirectory;
 
 /// The divisor of the memory limit: one share for each of two sorters at work, one for vertices and keys.
 const SHARE: u64 = 4;
@@ -134,10 +135,8 @@ impl Source {
                 Err(error) => report.lose(format_args!("{name}: {error}")),
             }
         }
-        let store = match &manifest {
-            Some(found) => found.store,
-            None => stated_store(fs, &names)?,
-        };
+        let named = manifest.as_ref().map(|manifest: &Manifest| manifest.store);
+        let store = named.map_or_else(|| stated_store(fs, &names), Ok)?;
         let (segments, logs) = match &manifest {
             Some(found) if report.losses.is_empty() => {
                 let named = found.segments.iter().map(|s| (s.info.file_id, Some(s.info)));
@@ -154,7 +153,7 @@ impl Source {
             }
         };
         let mut source = Source { fs: fs.clone(), store, manifest, segments, logs, report, _lock: lock };
-        source.segments.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+        sort_newest_first(&mut source.segments, |(id, _)| *id);
         source.logs.sort();
         Ok(source)
     }

@@ -151,6 +151,15 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
         ],
     },
     Rooms {
+        krate: "hedgerow-pager",
+        rooms: &[
+            room("named_segment", &[]),
+            room("newest", &[]),
+            room("sources", &["named_segment", "newest"]),
+            room("lib", &[]),
+        ],
+    },
+    Rooms {
         krate: "hedgerow-tier",
         rooms: &[
             room("bytes", &[]),

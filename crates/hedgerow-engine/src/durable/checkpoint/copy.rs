@@ -6,10 +6,10 @@ use std::sync::Arc;
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKey};
+use hedgerow_pager::Sources;
 use hedgerow_tier::{AdjacencyPart, ImageId, PageId, ReadMemory, SegmentWriter, SubgraphImage, SubgraphKeys};
 
-use crate::error::Result;
-use crate::files::sources::Sources;
+use crate::error::{Error, Result};
 use crate::state::pages::{invalid, page_of};
 use crate::state::store::Core;
 
@@ -53,7 +53,7 @@ impl PageCopy {
                 let bytes = charge.bytes() + image.parts.iter().map(bytes_of).sum::<usize>();
                 core.charge_buffers(charge, bytes);
                 self.images.push(image);
-                Ok(())
+                Ok::<_, Error>(())
             })?;
             self.page = Some((id.page(), sources));
         }
@@ -117,7 +117,7 @@ impl KeyCopy {
             self.keys.clear();
             sources.read_keys((page, u64::MAX), |keys, file| {
                 self.keys.push((keys, file.to_owned()));
-                Ok(())
+                Ok::<_, Error>(())
             })?;
             self.page = Some(page);
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hedgerow_core::Timestamp;
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_pager::Sources;
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{ImageId, SegmentInfo};
 
@@ -13,7 +14,6 @@ use super::next_file_id;
 use super::write::{ImageMode, Target};
 use crate::error::Result;
 use crate::files::log::Durable;
-use crate::files::sources::Sources;
 use crate::state::store::Core;
 
 /// The most bytes of memory that an open segment takes for each image of a page version: the case of one

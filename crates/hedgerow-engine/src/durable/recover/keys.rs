@@ -9,12 +9,12 @@ use hedgerow_core::{
     KeyKind, LabelId, LocalVertex, Op, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, VertexKeyRef,
 };
 use hedgerow_mem::Hold;
+use hedgerow_pager::Sources;
 use hedgerow_tier::{ImageKeys, PageId, SubgraphKeys};
 use rayon::prelude::*;
 
 use super::Loaded;
 use crate::error::{Error, Result};
-use crate::files::sources::Sources;
 use crate::state::ids::stored::Stored;
 use crate::state::limits::fits_limit;
 use crate::state::pages::{Binding, KEY_BYTES, StoredKeys, add_bindings, invalid, vertices_below};
@@ -73,7 +73,7 @@ impl Loaded {
         sources.read_keys((page, u64::MAX), |keys, file| {
             self.pages.installer(&self.subgraphs).check_vertices((keys.id, keys.present), file)?;
             found.push((keys, file));
-            Ok(())
+            Ok::<_, Error>(())
         })?;
         let mut bindings = Vec::new();
         for (SubgraphKeys { id, present, keys }, file) in &found {

@@ -7,11 +7,11 @@ use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::{PageLook, Subgraph};
+use hedgerow_pager::Sources;
 use hedgerow_tier::{AdjacencyPart, ImageSummary, PageId, ReadMemory, SubgraphImage};
 
 use super::{Installer, invalid};
 use crate::error::Result;
-use crate::files::sources::Sources;
 use crate::state::store::Core;
 
 /// Subgraphs of a page that are not in memory, and segments whose images hold them as every registered reader

@@ -8,12 +8,12 @@ use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::{NotInMemory, Read};
 use hedgerow_mem::{Arena, Memory, PageLook, Stored, Subgraph, SubgraphTable};
+use hedgerow_pager::Sources;
 use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListImage, ListQuery};
 
 use super::reload::MOST_LOOKS;
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
-use crate::files::sources::Sources;
 use crate::state::budget::taken::Lent;
 use crate::state::recent::Touched;
 use crate::state::store::Core;

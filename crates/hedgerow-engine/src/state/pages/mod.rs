@@ -22,10 +22,10 @@ use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, GraphConfig, LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::table::{PAGE, SubgraphPage};
 use hedgerow_mem::{Stored, SubgraphTable};
+use hedgerow_pager::{Sources, page_of_vertices};
 use hedgerow_tier::{PageId, ReadMemory, SubgraphImage};
 
 use crate::error::Result;
-use crate::files::sources::{Sources, page_of_vertices};
 use crate::state::budget::taken::RoomToLoad;
 use crate::state::directions::directions_of;
 use crate::state::schema::Schema;

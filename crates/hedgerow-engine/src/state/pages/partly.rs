@@ -5,11 +5,11 @@
 use hedgerow_core::LabelId;
 use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::table::{PAGE, SubgraphPage};
+use hedgerow_pager::Sources;
 use hedgerow_tier::{ImageSummary, PageId};
 
 use super::{AnyRoom, Pages, discard, invalid, living, places};
 use crate::error::Result;
-use crate::files::sources::Sources;
 use crate::state::directions::directions_of;
 
 impl Pages {

@@ -6,12 +6,12 @@ use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::{Arena, Main, Memory, PageLook, Stored, Subgraph, SubgraphTable};
+use hedgerow_pager::Sources;
 use hedgerow_tier::{ImageId, SubgraphImage};
 use rayon::prelude::*;
 
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
-use crate::files::sources::Sources;
 use crate::state::budget::taken::{Lent, Room, RoomToLoad};
 use crate::state::store::Core;
 

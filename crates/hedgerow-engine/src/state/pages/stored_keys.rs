@@ -12,13 +12,13 @@ use hedgerow_core::{
     VertexKeyRef,
 };
 use hedgerow_mem::table::PAGE;
+use hedgerow_pager::Sources;
 use hedgerow_tier::{ImageKeys, PageId, SubgraphKeys};
 use rayon::prelude::*;
 
 use super::fits::fits_kind;
 use super::install::{invalid, vertices_below};
-use crate::error::Result;
-use crate::files::sources::Sources;
+use crate::error::{Error, Result};
 use crate::state::ids::IdMap;
 use crate::state::schema::Schema;
 
@@ -93,7 +93,7 @@ impl StoredKeys<'_> {
         self.sources.read_keys((page, u64::MAX), |keys, file| {
             vertices_below(self.ids.bound(), (keys.id, keys.present), file)?;
             found.push((keys, file));
-            Ok(())
+            Ok::<_, Error>(())
         })?;
         let mut bindings = Vec::new();
         for (SubgraphKeys { id, present, keys }, file) in &found {

@@ -84,13 +84,16 @@ impl Core {
     ///
     /// # Errors
     /// [`StorageError::MemoryLimit`]; the errors of `read`.
-    pub(crate) fn read_within<R>(&self, mut read: impl FnMut(&mut Room) -> Result<R>) -> Result<(R, Lent)> {
+    pub(crate) fn read_within<R, E: Into<Error>>(
+        &self,
+        mut read: impl FnMut(&mut Room) -> Result<R, E>,
+    ) -> Result<(R, Lent)> {
         let waits = Lends::depth() == 0;
         let mut goes_first = !waits;
         let read = |_| {
             let mut room = Room::of_list(&self.budget, goes_first);
             goes_first = true;
-            let found = read(&mut room);
+            let found = read(&mut room).map_err(Into::into);
             let found = room.checked(found)?;
             Ok((found, Lent::new(room)))
         };

@@ -11,12 +11,12 @@ use std::hash::{DefaultHasher, Hash, RandomState};
 
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{VertexId, VertexKey, VertexKeyRef};
+use hedgerow_pager::Sources;
 use hedgerow_tier::IndexedKey;
 
 use super::CheckReport;
 use super::sides::fingerprint;
 use crate::error::Result;
-use crate::files::sources::Sources;
 use crate::graph::Graph;
 use crate::read::snapshot::Snapshot;
 use crate::read::tiered::Census;

@@ -1,0 +1,361 @@
+//! The open segments of a store, and reads of the newest image of each subgraph in each label.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{LabelId, Timestamp, VertexId, VertexKeyRef};
+use hedgerow_io::{Corruption, CorruptionKind, FileId, StoreId, Vfs};
+use hedgerow_tier::{
+    ImageId, ImageSummary, IndexedKey, LevelSegment, ListImage, ListQuery, Manifest, PageId, ReadCache,
+    ReadMemory, SegmentInfo, SegmentReader, SubgraphImage, SubgraphKeys, TierError,
+};
+
+use crate::named_segment::NamedSegment;
+use crate::newest::{Places, newest_first, sort_newest_first};
+
+/// The segments that one manifest names, newest first. If several have an image of a subgraph in a label, the
+/// image in the newest segment is valid.
+///
+/// A segment stays readable while it is open, even if a later manifest does not name it and its file was
+/// removed.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    segments: Vec<Arc<NamedSegment>>,
+}
+
+fn invalid(file: &str, what: &'static str) -> TierError {
+    Corruption::new(file, 0, CorruptionKind::Invalid(what)).into()
+}
+
+fn file_of(segment: &LevelSegment) -> FileId {
+    segment.info.file_id
+}
+
+impl Sources {
+    /// Opens the segments of a manifest: reads footers and top indexes, 48 bytes for each page.
+    ///
+    /// # Errors
+    /// The errors of opening a segment; damage, if a segment does not fit the manifest.
+    pub fn open(fs: &Arc<dyn Vfs>, manifest: &Manifest) -> Result<Sources, TierError> {
+        let mut named = manifest.segments.clone();
+        sort_newest_first(&mut named, file_of);
+        let mut sources = Sources::default();
+        for segment in &named {
+            let opened = NamedSegment::open(fs, segment, manifest.store)?;
+            if opened.reader.config() != manifest.config || segment.info.max_as_of > manifest.checkpoint {
+                return Err(invalid(&opened.name, "the segment does not fit the manifest"));
+            }
+            sources.segments.push(Arc::new(opened));
+        }
+        Ok(sources)
+    }
+
+    /// Returns these segments after a newer one, which no manifest names.
+    ///
+    /// # Errors
+    /// The errors of opening a segment.
+    pub fn behind(
+        &self,
+        fs: &Arc<dyn Vfs>,
+        newer: SegmentInfo,
+        store: StoreId,
+    ) -> Result<Sources, TierError> {
+        let newer = NamedSegment::open(fs, &LevelSegment { level: 0, info: newer }, store)?;
+        let segments = std::iter::once(Arc::new(newer)).chain(self.segments.iter().cloned()).collect();
+        Ok(Sources { segments })
+    }
+
+    /// Returns the segments that a later manifest names: open ones stay open, others are opened. Fails if a
+    /// segment cannot be opened, even if an earlier call could not open it either: without it, older images
+    /// would count as valid.
+    ///
+    /// # Errors
+    /// The errors of opening a segment.
+    pub fn following(&self, fs: &Arc<dyn Vfs>, manifest: &Manifest) -> Result<Sources, TierError> {
+        let mut named = manifest.segments.clone();
+        sort_newest_first(&mut named, file_of);
+        let open = |segment: &LevelSegment| {
+            let is_it = |open: &&Arc<NamedSegment>| open.reader.info().file_id == segment.info.file_id;
+            match self.segments.iter().find(is_it) {
+                Some(open) => Ok(open.clone()),
+                None => NamedSegment::open(fs, segment, manifest.store).map(Arc::new),
+            }
+        };
+        Ok(Sources { segments: named.iter().map(open).collect::<Result<_, TierError>>()? })
+    }
+
+    /// Returns the segments, newest first. A caller that takes images from several of them would be a second
+    /// merge.
+    pub fn segments(&self) -> impl Iterator<Item = &NamedSegment> {
+        self.segments.iter().map(|segment| &**segment)
+    }
+
+    /// Returns all pages that a segment has, each once, ascending. O(pages log pages).
+    pub fn pages(&self) -> Vec<PageId> {
+        let mut pages: Vec<PageId> = self.segments().flat_map(|segment| segment.reader.pages()).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        pages
+    }
+
+    /// Returns the segments that have the page, newest first, each with the number of the page in it.
+    /// O(log pages) for each segment.
+    fn of_page(&self, id: PageId) -> impl Iterator<Item = (&NamedSegment, usize)> {
+        let (segments, is_reversed) = (&self.segments, faults::is_on(PlantedFault::OlderImageLoaded));
+        let in_order =
+            move |at: usize| if is_reversed { segments.len().checked_sub(at + 1) } else { Some(at) };
+        (0..segments.len()).filter_map(move |at| {
+            let segment = segments.get(in_order(at)?)?;
+            Some((&**segment, segment.reader.find_page(id)?))
+        })
+    }
+
+    /// Calls `read` for each segment that has the page, newest first, with the number of the page and the
+    /// wanted places that no newer segment has, until none is left. `read` returns the places that it found.
+    fn walk_page<'s, E>(
+        &'s self,
+        id: PageId,
+        wanted: Places,
+        mut read: impl FnMut(&'s NamedSegment, usize, Places) -> Result<Places, E>,
+    ) -> Result<(), E> {
+        newest_first(self.of_page(id), wanted, |(segment, page), open| read(segment, page, open))
+    }
+
+    /// Returns the sum of a number over the segments that have the page.
+    fn sum_of_page(&self, id: PageId, number: impl Fn(&SegmentReader, usize) -> u64) -> u64 {
+        let mut sum = 0u64;
+        let Ok(()) = self.walk_page(id, Places::ALL, |segment, page, _| {
+            sum = sum.saturating_add(number(&segment.reader, page));
+            Ok::<_, Infallible>(Places::NONE)
+        });
+        sum
+    }
+
+    /// Returns an upper bound of the outgoing neighbor entries on the page, if top indexes are right.
+    /// O(segments log pages).
+    pub fn edges_of_page(&self, id: PageId) -> u64 {
+        self.sum_of_page(id, SegmentReader::edges_of_page)
+    }
+
+    /// Returns the bytes in files of the images of a page, those in older segments included. O(segments log
+    /// pages).
+    pub fn bytes_of_page(&self, id: PageId) -> u64 {
+        self.sum_of_page(id, SegmentReader::bytes_of_page)
+    }
+
+    /// Returns the directory entries of the valid images of a page, ascending. Reads once in each segment
+    /// that has the page, until all 64 are found.
+    ///
+    /// # Errors
+    /// Damage, and failures of the file system.
+    pub fn summaries(&self, id: PageId) -> Result<Vec<ImageSummary>, TierError> {
+        let mut found: Vec<ImageSummary> = Vec::new();
+        self.walk_page::<TierError>(id, Places::ALL, |segment, page, open| {
+            let mut taken = Places::NONE;
+            let mut images = segment.reader.page_summaries(page)?;
+            images.retain(|image| open.has(image.id.subgraph));
+            images.iter().for_each(|image| taken.insert(image.id.subgraph));
+            found.append(&mut images);
+            Ok(taken)
+        })?;
+        found.sort_unstable_by_key(|image| image.id);
+        Ok(found)
+    }
+
+    /// Calls `f` with the directory entry of each valid image of all pages, in no order, and with its
+    /// segment. Reads all directories. O(images).
+    ///
+    /// # Errors
+    /// Damage, also if an image is later than the one in a newer segment; failures of the file system.
+    pub fn for_each_summary(&self, mut f: impl FnMut(&NamedSegment, ImageSummary)) -> Result<(), TierError> {
+        let mut newest: HashMap<ImageId, Timestamp> = HashMap::new();
+        for segment in self.segments() {
+            for image in segment.reader.summaries()? {
+                match newest.entry(image.id) {
+                    Entry::Occupied(newer) if *newer.get() < image.as_of => {
+                        return Err(invalid(&segment.name, "an image later than the one in a newer segment"));
+                    }
+                    Entry::Occupied(_) => {}
+                    Entry::Vacant(entry) => {
+                        entry.insert(image.as_of);
+                        f(segment, image);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the valid images of a page, in no order, and gives each to `f` with the name of its file.
+    ///
+    /// # Errors
+    /// Damage, failures of the file system, and the errors of `f`.
+    pub fn read_page<E: From<TierError>>(
+        &self,
+        id: PageId,
+        f: impl FnMut(SubgraphImage, &str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.read_images((id, u64::MAX), &mut |_| true, f)
+    }
+
+    /// Like [`read_page`](Self::read_page), but only for the images of the places in `wanted`. Calls
+    /// `has_memory` before it takes memory. Reads the directory of the page in one segment after another
+    /// until it has found all wanted images. In each segment it reads the blocks from the first wanted image
+    /// to the last.
+    ///
+    /// # Errors
+    /// The errors of [`read_page`](Self::read_page); [`TierError::NoRoom`] if `has_memory` returns false.
+    pub fn read_images<E: From<TierError>>(
+        &self,
+        (id, wanted): (PageId, u64),
+        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
+        mut f: impl FnMut(SubgraphImage, &str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.walk_page(id, Places::of_bits(wanted), |segment, page, open| {
+            let mut found = Places::NONE;
+            let is_wanted = |image: ImageId| open.has(image.subgraph);
+            segment.reader.read_page_within(page, is_wanted, has_memory, |image| {
+                found.insert(image.id.subgraph);
+                f(image, &segment.name)
+            })?;
+            Ok(found)
+        })
+    }
+
+    /// Like [`read_page`](Self::read_page), but only for the keys of a page of the default label, at the
+    /// places in `wanted`.
+    ///
+    /// # Errors
+    /// The errors of [`read_page`](Self::read_page).
+    pub fn read_keys<'s, E: From<TierError>>(
+        &'s self,
+        (id, wanted): (PageId, u64),
+        mut f: impl FnMut(SubgraphKeys, &'s str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.walk_page(id, Places::of_bits(wanted), |segment, page, open| {
+            let mut found = Places::NONE;
+            segment.reader.read_keys(
+                page,
+                |image: ImageId| open.has(image.subgraph),
+                |keys| {
+                    found.insert(keys.id);
+                    f(keys, &segment.name)
+                },
+            )?;
+            Ok(found)
+        })
+    }
+
+    /// Reads the valid image of a subgraph in a label, if there is one, and returns it with the name of its
+    /// file. Reads the directory of each segment that has the page, newest first, until it finds the image,
+    /// unless `cache` has them. Calls `has_memory` before it takes memory.
+    ///
+    /// # Errors
+    /// Damage, and failures of the file system; [`TierError::NoRoom`] if `has_memory` returns false.
+    pub fn read_image(
+        &self,
+        id: ImageId,
+        cache: &ReadCache,
+        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
+    ) -> Result<Option<(SubgraphImage, &str)>, TierError> {
+        let mut found = None;
+        self.walk_page::<TierError>(id.page(), Places::of(id.subgraph), |segment, page, open| {
+            match segment.reader.read_image(page, id, cache, has_memory)? {
+                Some(image) => found = Some((image, segment.name.as_str())),
+                None => return Ok(Places::NONE),
+            }
+            Ok(open)
+        })?;
+        Ok(found)
+    }
+
+    /// Reads one list of the valid image, as [`read_image`](Self::read_image) does; `None` if there is no
+    /// image.
+    ///
+    /// # Errors
+    /// The errors of [`read_image`](Self::read_image).
+    pub fn read_list(
+        &self,
+        query: &ListQuery,
+        cache: &ReadCache,
+        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
+    ) -> Result<Option<(ListImage, &str)>, TierError> {
+        let mut found = None;
+        self.walk_page::<TierError>(
+            query.image.page(),
+            Places::of(query.image.subgraph),
+            |segment, page, open| {
+                match segment.reader.read_list(page, query, cache, has_memory)? {
+                    Some(list) => found = Some((list, segment.name.as_str())),
+                    None => return Ok(Places::NONE),
+                }
+                Ok(open)
+            },
+        )?;
+        Ok(found)
+    }
+
+    /// True if all segments have a key index, so that keys can be looked up in them.
+    pub fn have_key_indexes(&self) -> bool {
+        self.segments().all(|segment| segment.reader.has_key_index())
+    }
+
+    /// Returns the vertex that a key names, with the name of the file that has it. Reads a block in each
+    /// segment, newest first, until a segment has the key.
+    ///
+    /// # Errors
+    /// Damage, and failures of the file system.
+    pub fn find_key(&self, key: VertexKeyRef<'_>) -> Result<Option<(VertexId, &str)>, TierError> {
+        let found = self.valid_name(|_, segment| segment.reader.find_key(key))?;
+        Ok(found.map(|(id, segment)| (id, segment.name.as_str())))
+    }
+
+    /// Calls `f` with each key that [`find_key`](Self::find_key) finds, and the vertex that it names, in no
+    /// particular order. Reads each block of each key index once.
+    ///
+    /// # Errors
+    /// Damage, and failures of the file system.
+    pub fn for_each_key(&self, mut f: impl FnMut(IndexedKey<'_>, VertexId)) -> Result<(), TierError> {
+        let readers = self.segments().map(|segment| &segment.reader);
+        SegmentReader::walk_keys(readers, |key, named| {
+            let Ok(found) = self.valid_name(|at, _| Ok::<_, Infallible>(named.get(at).copied().flatten()));
+            if let Some((id, _)) = found {
+                f(key, id);
+            }
+        })
+    }
+
+    /// Returns the vertex that a key names, with the segment that has the key. `named` returns the vertex
+    /// that one segment names. It is valid if no newer segment has an image of its subgraph: such an image
+    /// without the key means that the vertex is gone or has another key.
+    fn valid_name<E>(
+        &self,
+        mut named: impl FnMut(usize, &NamedSegment) -> Result<Option<VertexId>, E>,
+    ) -> Result<Option<(VertexId, &NamedSegment)>, E> {
+        for (at, segment) in self.segments().enumerate() {
+            let Some(id) = named(at, segment)? else { continue };
+            if !self.segments().take(at).any(|newer| newer.reader.has_vertices_of(id.subgraph())) {
+                return Ok(Some((id, segment)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the form of a key in key indexes; `None` if there are no segments.
+    pub fn indexed_key<'k>(&self, key: VertexKeyRef<'k>) -> Option<IndexedKey<'k>> {
+        self.segments().next().map(|segment| segment.reader.indexed_key(key))
+    }
+
+    /// Returns the bytes of memory that key indexes take.
+    pub fn key_index_bytes(&self) -> usize {
+        self.segments().map(|segment| segment.reader.key_index_bytes()).sum()
+    }
+}
+
+/// Returns the page of the default label with the vertices of a page of another label.
+pub fn page_of_vertices(id: PageId) -> PageId {
+    PageId { label: LabelId::DEFAULT, page: id.page }
+}
