@@ -92,6 +92,14 @@ faults! {
     /// The parallel replay of the log mixes up the order of operations on one subgraph.
     ReplayedOutOfOrder,
 
+    // The merge of sources.
+    /// A word replaces newer words about the same edge.
+    OlderWordWins,
+    /// A put that needs an absent edge replaces older words, also if the edge existed before.
+    PutIfAbsentEndsSearch,
+    /// Words that remove an edge are dropped although an older list has the edge.
+    TombstoneDropped,
+
     // Transactions.
     /// Commits are not validated against their reads.
     ReadsNotValidated,

@@ -1,12 +1,30 @@
-//! The sources of the lists of a store: the open segments, and which of their images is valid.
+//! The sources of the lists of a store, and their merge.
 //!
-//! `docs/design/pager.md` lists what moves into this crate later: the merge, pages, eviction, the budget.
+//! - [`Source`]: a source of one chain. It has nothing about the chain, words, or the whole list.
+//! - [`Word`]: the result of the operations on one edge.
+//! - [`merge()`]: the one function that merges sources, newest first.
+//! - [`Sources`]: the open segments of a store, whose images are sources.
+//!
+//! `docs/design/pager.md` lists what moves into this crate later: pages, eviction, the budget.
 #![forbid(unsafe_code)]
 
+mod images;
+mod merge;
 mod named_segment;
 mod newest;
+mod source;
 mod sources;
+mod word;
 
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use images::ImageList;
+pub use merge::{Merged, merge, merge_mask};
 pub use named_segment::NamedSegment;
 pub use newest::sort_newest_first;
+pub use source::{Answer, ChainId, Extent, HasMemory, MaskAnswer, Query, Source, WholeList};
 pub use sources::{Sources, page_of_vertices};
+pub use word::{Identity, Word, WordKind, compose};

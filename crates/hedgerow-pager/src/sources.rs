@@ -10,11 +10,14 @@ use hedgerow_core::{LabelId, Timestamp, VertexId, VertexKeyRef};
 use hedgerow_io::{Corruption, CorruptionKind, FileId, StoreId, Vfs};
 use hedgerow_tier::{
     ImageId, ImageSummary, IndexedKey, LevelSegment, ListImage, ListQuery, Manifest, PageId, ReadCache,
-    ReadMemory, SegmentInfo, SegmentReader, SubgraphImage, SubgraphKeys, TierError,
+    SegmentInfo, SegmentReader, SubgraphImage, SubgraphKeys, TierError,
 };
 
+use crate::images::{ImageList, ImagesIn};
+use crate::merge::merge;
 use crate::named_segment::NamedSegment;
 use crate::newest::{Places, newest_first, sort_newest_first};
+use crate::source::{HasMemory, Query};
 
 /// The segments that one manifest names, newest first. If several have an image of a subgraph in a label, the
 /// image in the newest segment is valid.
@@ -211,7 +214,7 @@ impl Sources {
     pub fn read_images<E: From<TierError>>(
         &self,
         (id, wanted): (PageId, u64),
-        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
+        has_memory: HasMemory<'_>,
         mut f: impl FnMut(SubgraphImage, &str) -> Result<(), E>,
     ) -> Result<(), E> {
         self.walk_page(id, Places::of_bits(wanted), |segment, page, open| {
@@ -259,7 +262,7 @@ impl Sources {
         &self,
         id: ImageId,
         cache: &ReadCache,
-        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
+        has_memory: HasMemory<'_>,
     ) -> Result<Option<(SubgraphImage, &str)>, TierError> {
         let mut found = None;
         self.walk_page::<TierError>(id.page(), Places::of(id.subgraph), |segment, page, open| {
@@ -281,21 +284,20 @@ impl Sources {
         &self,
         query: &ListQuery,
         cache: &ReadCache,
-        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
+        has_memory: HasMemory<'_>,
     ) -> Result<Option<(ListImage, &str)>, TierError> {
-        let mut found = None;
-        self.walk_page::<TierError>(
-            query.image.page(),
-            Places::of(query.image.subgraph),
-            |segment, page, open| {
-                match segment.reader.read_list(page, query, cache, has_memory)? {
-                    Some(list) => found = Some((list, segment.name.as_str())),
-                    None => return Ok(Places::NONE),
-                }
-                Ok(open)
-            },
-        )?;
-        Ok(found)
+        let merged = merge(self.images(query.image.page(), cache), &Query::from(query), has_memory)?;
+        let (base, _) = merged.into_parts();
+        Ok(base.map(|ImageList { list, file }| (list, file)))
+    }
+
+    /// Returns the images of a page as sources of a merge, newest first.
+    pub(crate) fn images<'s, 'c>(
+        &'s self,
+        id: PageId,
+        cache: &'c ReadCache,
+    ) -> impl Iterator<Item = ImagesIn<'s, 'c>> {
+        self.of_page(id).map(|(segment, page)| ImagesIn { segment, page, cache })
     }
 
     /// True if all segments have a key index, so that keys can be looked up in them.

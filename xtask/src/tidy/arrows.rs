@@ -42,7 +42,8 @@ const TABLE: &[Row] = &[
     row(MEM, &[CORE], &[TESTKIT, WORKLOAD, TXN]),
     row(LOG, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),
-    row(PAGER, &[CORE, IO, TIER], &[]),
+    // The tests of the pager encode rows as the log does.
+    row(PAGER, &[CORE, IO, MEM, TIER], &[TESTKIT, WORKLOAD, LOG]),
     // The examples in the documentation of the engine use the facade, as users do.
     row(ENGINE, &[CORE, IO, LOG, MEM, PAGER, PAR, TIER, TXN], &[TESTKIT, STORE]),
     // The tests of the facade forge files, and check the results of parsers.

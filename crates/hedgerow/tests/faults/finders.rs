@@ -26,6 +26,10 @@ pub(crate) const IN_PYTHON: &[Fault] = &[
     Fault::VerticesReplaced,
 ];
 
+/// The faults that the random stacks of sources find (`crates/hedgerow-pager/src/tests/faults.rs`).
+pub(crate) const IN_PAGER: &[Fault] =
+    &[Fault::OlderWordWins, Fault::PutIfAbsentEndsSearch, Fault::TombstoneDropped];
+
 /// The faults that need a controlled scheduler; `hedgerow-schedules` finds them.
 pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::LatchedReadsNotValidated,

@@ -87,7 +87,8 @@ use hedgerow_testkit::explored;
 
 use finders::Finder;
 
-/// The finder of each fault. `hedgerow-schedules` finds the faults that need a controlled scheduler.
+/// The finder of each fault. `hedgerow-schedules` finds the faults that need a controlled scheduler, and
+/// `hedgerow-pager` the faults of the merge of words, which no store has yet.
 const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::UncheckedTail, Finder::Crashes),
     (Fault::RecoveredTailNotSynced, Finder::Crashes),
@@ -185,7 +186,7 @@ fn nothing_is_found_where_nothing_is_planted() {
 }
 
 /// Each fault has one finder and one line in the documentation. The finder is in this program, in
-/// `hedgerow-schedules` or in Python's tests.
+/// `hedgerow-schedules`, in Python's tests, or in the tests of `hedgerow-pager`.
 #[test]
 fn every_fault_has_its_finder() {
     let page = include_str!("../../../../docs/design/testing/faults.md");
@@ -193,10 +194,12 @@ fn every_fault_has_its_finder() {
         let here = FOUND_BY.iter().any(|(listed, _)| listed == fault);
         let scheduled = finders::SCHEDULED.contains(fault);
         let in_python = finders::IN_PYTHON.contains(fault);
-        let places = [here, scheduled, in_python].iter().filter(|&&place| place).count();
+        let in_pager = finders::IN_PAGER.contains(fault);
+        let places = [here, scheduled, in_python, in_pager].iter().filter(|&&place| place).count();
         assert!(
             places == 1,
-            "{fault:?}: found here {here}, under the scheduler {scheduled}, in Python {in_python}"
+            "{fault:?}: found here {here}, under the scheduler {scheduled}, in Python {in_python}, in the pager \
+             {in_pager}"
         );
         assert!(
             page.contains(&format!("| `{fault:?}` |")),

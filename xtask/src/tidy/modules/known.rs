@@ -155,7 +155,11 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
         rooms: &[
             room("named_segment", &[]),
             room("newest", &[]),
-            room("sources", &["named_segment", "newest"]),
+            room("word", &[]),
+            room("source", &["word"]),
+            room("merge", &["newest", "source", "word"]),
+            room("images", &["named_segment", "source", "word"]),
+            room("sources", &["images", "merge", "named_segment", "newest", "source"]),
             room("lib", &[]),
         ],
     },

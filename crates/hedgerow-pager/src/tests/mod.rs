@@ -1,0 +1,9 @@
+//! Tests of the merge: stacks of sources equal a model that applies all operations in order.
+
+mod decode;
+#[cfg(feature = "planted-faults")]
+mod faults;
+mod order;
+mod segments;
+mod stacks;
+mod words;
