@@ -65,20 +65,32 @@ impl Census {
         present: impl Fn(u32, &Counted) -> [u64; PAGE] + Sync,
     ) -> Result<Census> {
         let pages = 0..bound.div_ceil((SUBGRAPH_VERTICES * PAGE) as u32);
-        let counted = hedgerow_par::map(pages.into_par_iter().with_min_len(8), |page| {
-            let counted = count(core, PageId { label, page }, ts, bound)?;
-            let present = present(page, &counted);
-            let entries: u64 = counted.iter().map(|(_, entries)| entries).sum();
-            let mean = |at: usize| counted[at].1.div_ceil(u64::from(present[at].count_ones()).max(1));
-            let means = std::array::from_fn(|at| u32::try_from(mean(at)).unwrap_or(u32::MAX));
-            let is_empty = present == [0; PAGE] && entries == 0;
-            Ok((entries, (!is_empty).then(|| Box::new(PageCensus { present, means }))))
-        });
-        let counted: Vec<(u64, Option<Box<PageCensus>>)> = counted.into_iter().collect::<Result<_>>()?;
-        let (entries, pages): (Vec<u64>, Vec<_>) = counted.into_iter().unzip();
+        // Few results: after a far id almost all pages are absent.
+        let parts = hedgerow_par::fold(
+            pages.into_par_iter(),
+            || Ok((0, Vec::new())),
+            |found: Result<(u64, Vec<Option<Box<PageCensus>>>)>, page| {
+                let (entries, mut pages) = found?;
+                let counted = count(core, PageId { label, page }, ts, bound)?;
+                let present = present(page, &counted);
+                let of_page: u64 = counted.iter().map(|(_, entries)| entries).sum();
+                let mean = |at: usize| counted[at].1.div_ceil(u64::from(present[at].count_ones()).max(1));
+                let means = std::array::from_fn(|at| u32::try_from(mean(at)).unwrap_or(u32::MAX));
+                let is_empty = present == [0; PAGE] && of_page == 0;
+                pages.push((!is_empty).then(|| Box::new(PageCensus { present, means })));
+                Ok((entries + of_page, pages))
+            },
+        );
+        let count = parts.iter().flatten().map(|(_, pages)| pages.len()).sum();
+        let (mut entries, mut pages) = (0, Vec::with_capacity(count));
+        for part in parts {
+            let (more, mut of_part) = part?;
+            entries += more;
+            pages.append(&mut of_part);
+        }
         let bytes = size_of_val(&pages[..]) + pages.iter().flatten().count() * size_of::<PageCensus>();
         let charge = Charge::new(core.account(), Purpose::Views, bytes);
-        Ok(Census { pages, entries: entries.iter().sum(), _charge: charge })
+        Ok(Census { pages, entries, _charge: charge })
     }
 
     fn page(&self, page: u32) -> Option<&PageCensus> {
