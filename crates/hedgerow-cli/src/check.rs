@@ -14,8 +14,7 @@ use crate::store::open_within;
 pub(crate) struct CheckArgs {
     /// The directory of the store
     store: PathBuf,
-    /// The most memory that the store may take, as 8GiB; data that does not fit is read from its files, a
-    /// page at a time
+    /// The most memory that the store may take, as 8GiB
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory_limit: Option<u64>,
 }

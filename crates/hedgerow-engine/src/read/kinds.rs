@@ -62,7 +62,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// The errors of every [read](Self).
-    pub(super) fn vertices_of_kinds(
+    pub(crate) fn vertices_of_kinds(
         &self,
         kinds: &[KindId],
         present: impl Fn(SubgraphId) -> u64 + Sync,

@@ -252,12 +252,6 @@ impl Snapshot {
         self.inner.view.get_or_init(|| view)
     }
 
-    /// Makes a view that shares nothing with others, for checks of the store.
-    pub(crate) fn fresh_view(&self) -> Result<View> {
-        let edges = self.view_edges(LabelId::DEFAULT)?;
-        views::fresh(&self.inner.engine, LabelId::DEFAULT, self.inner.ts, edges)
-    }
-
     /// Returns the view of a label: its edges between the vertices of the graph.
     pub(crate) fn cached_view_of(&self, label: LabelId, makers: Makers) -> Result<Arc<View>> {
         let engine = &self.inner.engine;

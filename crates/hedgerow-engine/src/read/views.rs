@@ -135,8 +135,3 @@ fn refresh_side(
 pub(super) fn side_of(engine: &Engine) -> DirectionView {
     DirectionView::charging(engine.account().clone())
 }
-
-/// Makes a view without the cache.
-pub(crate) fn fresh(engine: &Engine, label: LabelId, ts: Timestamp, edge_count: u64) -> Result<View> {
-    make(engine, label, None, ts, edge_count, Makers::Pool)
-}

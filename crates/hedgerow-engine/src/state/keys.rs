@@ -140,7 +140,7 @@ impl Core {
     ///
     /// # Errors
     /// Those of [`vertex_of`](Self::vertex_of).
-    pub(crate) fn learn_all(&self) -> Result<()> {
+    fn learn_all(&self) -> Result<()> {
         if self.ids.stored.all_known() {
             return Ok(());
         }

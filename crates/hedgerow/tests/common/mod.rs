@@ -240,3 +240,9 @@ pub(crate) fn sound(graph: &Graph) -> std::result::Result<(), String> {
         Err(error) => Err(format!("check: {error}")),
     }
 }
+
+/// Puts the lists of all labels into memory, as far as no error prevents it.
+pub(crate) fn load_lists(graph: &Graph) -> Result<()> {
+    let snapshot = graph.snapshot()?;
+    snapshot.schema().labels().iter().try_for_each(|label| snapshot.view_of(label.id()).map(drop))
+}

@@ -123,7 +123,6 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     refused!("Graph::write_page_versions", graph.write_page_versions());
     refused!("Graph::flush", graph.flush());
     refused!("Graph::check", graph.check());
-    refused!("Graph::check_by_page", graph.check_by_page());
     refused!("Graph::stats", graph.stats());
     refused!("Graph::checkpoint", graph.checkpoint());
     refused!("Graph::compact", graph.compact());

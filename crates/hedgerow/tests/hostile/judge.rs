@@ -73,8 +73,7 @@ pub(crate) fn open(store: &Store, files: &Files, read_only: bool, what: &dyn Fn(
 fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error> {
     let disk = SimFs::from_files(files);
     let graph = store.options().read_only(read_only).open_on(disk.handle())?;
-    let by_page = graph.check_by_page();
-    let report = same_by_page(graph.check(), by_page)?;
+    let report = checked_twice(&graph)?;
     let snapshot = graph.snapshot()?;
     if !report.is_ok() {
         // The check reports the fault. A read must still do no harm.
@@ -102,26 +101,22 @@ fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error>
     })
 }
 
-/// Returns the result of a check. The check by pages must report the same problems, and the damage if there
-/// is any.
-fn same_by_page(
-    checked: Result<CheckReport, Error>,
-    by_page: Result<CheckReport, Error>,
-) -> Result<CheckReport, Error> {
-    match (&checked, by_page) {
-        (Ok(checked), Ok(by_page)) => {
-            let [mut expected, mut found] = [checked, &by_page].map(|report| report.problems.clone());
+/// Checks a store twice: its lists are in files, then in memory. Both checks must find the same problems, and
+/// damage if there is any.
+fn checked_twice(graph: &Graph) -> Result<CheckReport, Error> {
+    let checked = graph.check();
+    match (&checked, common::load_lists(graph).and_then(|()| graph.check())) {
+        (Ok(checked), Ok(again)) => {
+            let [mut expected, mut found] = [checked, &again].map(|report| report.problems.clone());
             expected.sort_unstable();
             found.sort_unstable();
-            assert_eq!(found, expected, "by the page");
+            assert_eq!(found, expected, "in memory");
             let counted = |report: &CheckReport| (report.vertices, report.edges);
-            assert_eq!(counted(&by_page), counted(checked), "by the page");
+            assert_eq!(counted(&again), counted(checked), "in memory");
         }
-        (Ok(_), Err(error)) => panic!("by the page: {error}"),
-        (Err(Error::Storage(StorageError::Corruption(damage))), Ok(_)) => {
-            panic!("not found by the page: {damage}");
-        }
-        (Err(_), _) => {}
+        (Ok(_), Err(error)) => panic!("not found in files: {error}"),
+        (Err(error), Ok(_)) => panic!("found in files alone: {error}"),
+        (Err(_), Err(_)) => {}
     }
     checked
 }

@@ -43,34 +43,20 @@ impl Core {
         let others = labels.into_iter().filter(|label| *label != LabelId::DEFAULT);
         let others = others.filter_map(|label| Some((label, self.table(label)?)));
         let tables = std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(others);
-        self.has_room_for_tables(tables, |missing| self.bytes_of_view(missing, copies, turns))
+        let missing = tables.map(|(label, table)| self.missing_bytes(label, table));
+        let missing = missing.fold(0, u64::saturating_add);
+        let view = self.bytes_of_view(missing, copies, turns);
+        // The lists fit gaps of the arena, the view does not.
+        missing == 0 && view == 0
+            || self
+                .budget
+                .fits(&Need::new(For::Speed, missing.saturating_add(view)).in_arena().with_block(view))
     }
 
     /// Like [`has_room_for_labels`](Self::has_room_for_labels), but for one label and a view that shares its
     /// lists.
     pub(crate) fn has_room_for_label(&self, label: LabelId) -> bool {
         self.has_room_for_labels([label], (Copies::Deltas, self.config.is_one_way()))
-    }
-
-    /// Like [`has_room_for_labels`](Self::has_room_for_labels), but for all labels together and a view of
-    /// one.
-    pub(crate) fn has_room_for_all(&self) -> bool {
-        self.has_room_for_tables(self.tables(), |missing| self.bytes_of_view(missing, Copies::Deltas, false))
-    }
-
-    fn has_room_for_tables<'c>(
-        &'c self,
-        tables: impl Iterator<Item = (LabelId, &'c SubgraphTable)>,
-        view: impl FnOnce(u64) -> u64,
-    ) -> bool {
-        let missing = tables.map(|(label, table)| self.missing_bytes(label, table));
-        let missing = missing.fold(0, u64::saturating_add);
-        let view = view(missing);
-        // The lists fit gaps of the arena, the view does not.
-        missing == 0 && view == 0
-            || self
-                .budget
-                .fits(&Need::new(For::Speed, missing.saturating_add(view)).in_arena().with_block(view))
     }
 
     /// True if the memory limit has room for a view that reads make. O(1).

@@ -14,7 +14,7 @@ use hedgerow_core::{VertexId, VertexKey, VertexKeyRef};
 use hedgerow_pager::Sources;
 use hedgerow_tier::IndexedKey;
 
-use super::CheckReport;
+use super::report::CheckReport;
 use super::sides::fingerprint;
 use crate::error::Result;
 use crate::graph::Graph;

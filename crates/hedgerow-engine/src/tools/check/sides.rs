@@ -10,10 +10,9 @@ use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, VertexId};
+use hedgerow_core::{Direction, Row, VertexId};
 use hedgerow_mem::ItemRef;
 
-use super::labels::Listed;
 use crate::state::placement::Placement;
 use crate::state::store::Core;
 
@@ -44,20 +43,30 @@ pub(super) struct Copied {
     pub(super) edge: EdgeName,
     /// True if it is the second copy.
     pub(super) second: bool,
-    /// True if it has a fault apart from a difference to the other copy.
-    pub(super) has_fault: bool,
-    pub(super) listed: Listed,
+    weight: f64,
+    /// The properties of fixed width; `None` without one.
+    fixed: Option<Row>,
 }
 
-/// Returns 128 bits of hash of the data that `feed` writes, keyed with random numbers.
-pub(super) fn fingerprint(keyed: &RandomState, feed: impl Fn(&mut DefaultHasher)) -> u128 {
-    let half = |which: u8| {
-        let mut hasher = keyed.build_hasher();
-        hasher.write_u8(which);
-        feed(&mut hasher);
-        u128::from(hasher.finish())
-    };
-    half(0) << 64 | half(1)
+impl Copied {
+    /// Describes the difference from the other copy, in the data that both copies have.
+    pub(super) fn difference(&self, other: Option<&Copied>, directed: bool) -> Option<String> {
+        let Some(other) = other else { return Some("it has no other copy".to_owned()) };
+        if other.weight.to_bits() != self.weight.to_bits() {
+            return Some(format!("its weight is {}, and {} in its other copy", self.weight, other.weight));
+        }
+        (!directed && other.fixed != self.fixed).then(|| "its copies have different properties".to_owned())
+    }
+}
+
+/// Returns 128 bits of hash of the data that `feed` writes, keyed with random numbers: the hash of the data,
+/// and that of the data with one more byte.
+pub(super) fn fingerprint(keyed: &RandomState, feed: impl FnOnce(&mut DefaultHasher)) -> u128 {
+    let mut hasher = keyed.build_hasher();
+    feed(&mut hasher);
+    let first = hasher.finish();
+    hasher.write_u8(1);
+    u128::from(first) << 64 | u128::from(hasher.finish())
 }
 
 impl Sides {
@@ -146,10 +155,11 @@ impl Sides {
         chosen: &[usize],
         at: VertexId,
         direction: Direction,
-        item: ItemRef<'_>,
+        item: &ItemRef<'_>,
     ) -> Option<Copied> {
         let (edge, second) = self.name(at, direction, item.dst, item.rank)?;
         chosen.binary_search(&self.sum_of(edge)).ok()?;
-        Some(Copied { edge, second, has_fault: false, listed: Listed::of(item) })
+        let fixed = item.row.fixed_only().to_row();
+        Some(Copied { edge, second, weight: item.weight, fixed })
     }
 }
