@@ -201,3 +201,6 @@ impl<'a> LabelCheck<'a> {
         format!("{}: edge with {} rank {rank}: {what}", self.list_shown(v, direction), other.0)
     }
 }
+
+#[cfg(test)]
+mod tests;
