@@ -158,7 +158,8 @@ fn beside_writers(snapshot: &Snapshot, first: &[(u64, u64)], rng: &mut SplitMix6
         k_hop_agrees(snapshot, &selection, &sources, hops);
         k_hop_agrees(snapshot, &EdgeSelection::all().direction(EdgeDirection::Both), &sources, hops);
     }
-    if snapshot.schema().label("knows").is_some() {
+    // The writer defines the label and its property in two steps.
+    if snapshot.schema().label("knows").is_some_and(|knows| knows.property("since").is_some()) {
         let selection = EdgeSelection::of("knows").filter("since", Comparison::Greater, 10);
         k_hop_agrees(snapshot, &selection, &sources[..1], 4);
     }
