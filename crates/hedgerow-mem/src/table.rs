@@ -159,17 +159,7 @@ impl SubgraphTable {
     /// [`NotInMemory`] if the page is stored.
     #[inline]
     pub fn find<'a>(&'a self, id: SubgraphId, hold: &'a Hold) -> Result<Option<&'a Subgraph>, NotInMemory> {
-        match self.pages.get(id.index() / PAGE, hold) {
-            Found::InMemory(page) => Ok(page.get(id.index() % PAGE)),
-            Found::Evicted(_) => Err(NotInMemory),
-            Found::Absent => self.absent(id, hold),
-        }
-    }
-
-    #[cold]
-    fn absent<'a>(&'a self, id: SubgraphId, hold: &'a Hold) -> Result<Option<&'a Subgraph>, NotInMemory> {
         let page = self.look(id.index() / PAGE, hold).in_memory()?;
-        // Another thread may have loaded the page by now.
         Ok(page.and_then(|page| page.get(id.index() % PAGE)))
     }
 
@@ -186,10 +176,11 @@ impl SubgraphTable {
         }
     }
 
-    /// True if files held the page when the table was made, and some stored page may not be loaded.
+    /// True if files held the page when the table was made. If its word was still zero at one load, the page
+    /// was stored at that moment. The number of stored pages proves nothing: it falls when another thread loads
+    /// the page after that load of the word.
     fn was_stored(&self, number: usize) -> bool {
-        let stored = || self.stored.binary_search_by(|&page| (page as usize).cmp(&number)).is_ok();
-        !self.all_loaded() && stored()
+        self.stored.binary_search_by(|&page| (page as usize).cmp(&number)).is_ok()
     }
 
     /// Returns the subgraph. Makes its page if it is absent.

@@ -1,5 +1,6 @@
 //! The differences between two snapshots, from which kept answers are updated.
 
+use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Changes, Changing, Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::{PageLook, Stored, Subgraph, SubgraphTable, View, changes_of_many};
@@ -85,16 +86,16 @@ impl Snapshot {
 
     fn changes_in(&self, (label, table): (LabelId, &SubgraphTable), earlier: &Snapshot) -> Result<Changes> {
         let between = (earlier.timestamp(), self.timestamp());
-        let (mut touched, mut all) = (Vec::new(), Changes::default());
+        // The subgraphs in files are compared without the hold, since reads of files wait for memory.
+        let (mut touched, mut all, in_files) = (Vec::new(), Changes::default(), Mutex::new(Vec::new()));
         let hold = table.hold();
         for number in table.numbers() {
             let page = match table.look(number, &hold) {
                 PageLook::Loaded(page) => page,
                 // No subgraph of the page has changed after `since` (rule P6).
                 PageLook::Stored(Stored { since, .. }) if since > between.0 => {
-                    for id in (number * PAGE..(number + 1) * PAGE).map(|id| SubgraphId(id as u32)) {
-                        self.compare_subgraph((label, id), earlier, &mut all)?;
-                    }
+                    let of_page = (number * PAGE..(number + 1) * PAGE).map(|id| SubgraphId(id as u32));
+                    in_files.lock().extend(of_page);
                     continue;
                 }
                 PageLook::Stored(_) | PageLook::Absent => continue,
@@ -109,19 +110,31 @@ impl Snapshot {
         }
         let read = |part: &[(SubgraphId, &Subgraph)]| {
             let mut found = Changes::default();
-            changes_of_many(part, Direction::Out, between, &mut found, |id, found| {
-                self.compare_subgraph((label, id), earlier, found)
+            changes_of_many(part, Direction::Out, between, &mut found, |id, _| {
+                in_files.lock().push(id);
+                Ok::<(), Error>(())
             })
             .map(|()| found)
         };
         if touched.len() <= FEW {
             all.append(read(&touched)?);
+        } else {
+            let parts = hedgerow_par::map(touched.par_chunks(FEW / 2), read);
+            let parts = parts.into_iter().collect::<Result<Vec<Changes>>>()?;
+            all.edges.reserve_exact(parts.iter().map(|part| part.edges.len()).sum());
+            parts.into_iter().for_each(|part| all.append(part));
+        }
+        drop(touched);
+        drop(hold);
+        let in_files = std::mem::take(&mut *in_files.lock());
+        if in_files.is_empty() {
             return Ok(all);
         }
-        let parts = hedgerow_par::map(touched.par_chunks(FEW / 2), read);
-        let parts = parts.into_iter().collect::<Result<Vec<Changes>>>()?;
-        all.edges.reserve_exact(parts.iter().map(|part| part.edges.len()).sum());
-        parts.into_iter().for_each(|part| all.append(part));
+        for id in in_files {
+            self.compare_subgraph((label, id), earlier, &mut all)?;
+        }
+        all.vertices.sort_unstable_by_key(|&(vertex, _)| vertex);
+        all.edges.sort_unstable_by_key(|edge| (edge.src, edge.dst));
         Ok(all)
     }
 

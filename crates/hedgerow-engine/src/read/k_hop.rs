@@ -238,6 +238,8 @@ impl Snapshot {
             if let Some((subgraph, local)) = ahead(reached, at + STEP) {
                 subgraph.prefetch_neighbors(stored, local);
             }
+            // Reads of files wait for memory, and a thread that waits has no hold.
+            drop(hold);
             let Some(v) = reached.at(at) else { break };
             if label == LabelId::DEFAULT {
                 self.for_each_neighbor(v, direction, |other, _| reached.take(&[other]))?;

@@ -40,6 +40,11 @@ impl LabelTables {
         if self.evictable { Hold::begin() } else { Hold::empty() }
     }
 
+    /// Frees evicted pages that no hold keeps; true if none is left. O(labels).
+    pub(crate) fn free_pages(&self) -> bool {
+        !self.evictable || self.iter().fold(true, |free, (_, table)| table.free_pages() && free)
+    }
+
     fn table(&self, stored: (Vec<u32>, Timestamp)) -> Box<SubgraphTable> {
         let make = if self.evictable { SubgraphTable::evictable } else { SubgraphTable::with_stored };
         Box::new(make(self.memory.clone(), stored))

@@ -1,7 +1,7 @@
 //! Places of pages that are absent, in files, or in memory (rule P6 of `docs/design/pages.md`).
 
 use hedgerow_core::growing::Growing;
-use hedgerow_core::sync::{AtomicPtr, Mutex, Ordering};
+use hedgerow_core::sync::{AtomicPtr, AtomicUsize, Mutex, Ordering};
 use hedgerow_core::{Timestamp, faults};
 
 use super::hold::Hold;
@@ -67,11 +67,14 @@ pub(crate) struct Places<T, const MOST: usize> {
     /// True if values are evicted. Then a reader needs a hold.
     evicts: bool,
     retired: Mutex<Replaced<T>>,
+    /// The number of evicted values that wait for holds.
+    waiting: AtomicUsize,
 }
 
 impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
     pub(crate) fn new(evicts: bool) -> Places<T, MOST> {
-        Places { places: Growing::default(), evicts, retired: Mutex::default() }
+        let waiting = AtomicUsize::new(0);
+        Places { places: Growing::default(), evicts, retired: Mutex::default(), waiting }
     }
 
     /// Returns a hold that suffices for these places.
@@ -142,6 +145,7 @@ impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
             return false;
         }
         self.retired.lock().push(Owned::new(word));
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         true
     }
 
@@ -150,12 +154,14 @@ impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
     pub(crate) fn free(&self) -> usize {
         let ignored = faults::is_on(faults::PlantedFault::HoldNotWaitedFor);
         let holds = || if ignored { Vec::new() } else { read_guard::ongoing_holds() };
-        self.retired.lock().advance(holds)
+        let freed = self.retired.lock().advance(holds);
+        self.waiting.fetch_sub(freed, Ordering::Relaxed);
+        freed
     }
 
     /// True if evicted values wait for holds.
     pub(crate) fn has_retired(&self) -> bool {
-        self.evicts && !self.retired.lock().is_empty()
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 
     /// Returns the indices of all places with a value, in memory or evicted, ascending.

@@ -63,11 +63,6 @@ impl<T> Replaced<T> {
         self.fresh.push(value);
     }
 
-    /// True if no value waits.
-    pub(super) fn is_empty(&self) -> bool {
-        self.fresh.is_empty() && self.waiting.is_empty()
-    }
-
     /// Runs a barrier and drops the values that no reader can have any more. `ongoing` returns the readers in
     /// progress. Returns the number of values that it dropped.
     pub(super) fn advance(&mut self, ongoing: impl FnOnce() -> Vec<Ongoing>) -> usize {

@@ -192,7 +192,10 @@ impl Latched<'_> {
         );
         let main = Main { weights: weighted.then(Counted::default), ..Main::default() };
         let delta = Delta::new(Timestamp::ZERO, fold::MIN_DELTA, weighted, self.subgraph.memory().arena());
-        self.push(direction, Version::new(Timestamp::ZERO, main, delta, 0))
+        let mut version = Version::new(Timestamp::ZERO, main, delta, 0);
+        // As in `reload`: a chain that was loaded as empty had versions before, which views may have.
+        version.number = self.subgraph.stamp().0;
+        self.push(direction, version)
     }
 
     /// Makes `next` the head, counts a main part that it replaces, and unlinks dead versions behind it.

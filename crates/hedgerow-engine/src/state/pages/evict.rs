@@ -6,7 +6,7 @@ use std::time::Duration;
 use hedgerow_core::account::Purpose;
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::table::PAGE;
-use hedgerow_mem::{Horizon, Subgraph, SubgraphTable};
+use hedgerow_mem::{Subgraph, SubgraphTable};
 use hedgerow_tier::PageId;
 
 use crate::state::page_versions::UnkeptHorizon;
@@ -39,16 +39,16 @@ impl Core {
             self.free_evicted();
         }
         if !is_enough() {
-            self.evict_pages(clean, &is_enough);
+            self.evict_pages(&is_enough);
         }
         evicted
     }
 
     /// Evicts pages whose chains have left, until `is_enough`.
-    fn evict_pages(&self, clean: Timestamp, is_enough: impl Fn() -> bool) {
+    fn evict_pages(&self, is_enough: impl Fn() -> bool) {
         let mut evicted = 0;
         for (table, page) in self.all_pages() {
-            evicted += usize::from(self.evict_page(table, page, clean));
+            evicted += usize::from(self.evict_page(table, page));
             if evicted >= AT_ONCE {
                 self.free_evicted();
                 evicted = 0;
@@ -62,9 +62,8 @@ impl Core {
         }
     }
 
-    /// Evicts a page if all its chains are out of memory, and no reader and no commit needs it there (rule
-    /// P6). Pages of the default label stay: they have the existence of vertices, in about a byte for each.
-    fn evict_page(&self, table: &SubgraphTable, id: PageId, clean: Timestamp) -> bool {
+    /// Evicts a page if all its chains are out of memory, and no commit has pinned one of them (rule P6). Pages of the default label stay: they have the existence of vertices, in about a byte for each.
+    fn evict_page(&self, table: &SubgraphTable, id: PageId) -> bool {
         if id.label == LabelId::DEFAULT {
             return false;
         }
@@ -72,13 +71,10 @@ impl Core {
         let number = id.page as usize;
         let Some(page) = table.page(number, &hold) else { return false };
         let is_free = |since: Timestamp| {
+            debug_assert!(self.eviction.clean().is_some_and(|clean| since <= clean), "{since:?}");
             // Under the latches, like the eviction of a chain (rule E3).
             self.eviction.note_happens();
-            let horizon = self.horizon_of_eviction();
-            since <= clean
-                && since <= horizon.published()
-                && horizon.pin_in(Timestamp::ZERO, since).is_none()
-                && !self.eviction.is_page_pinned(id)
+            !self.eviction.is_page_pinned(id)
         };
         let marked = table.evict_page(number, (page, self.directions_of(id.label)), is_free);
         marked.inspect(|&marked| self.eviction.note_page_gone(marked)).is_some()
@@ -112,7 +108,7 @@ impl Core {
             }
             *hand = Some(page);
             // The chains of the page left in an earlier round, unless another thread needed them since.
-            pages_left += usize::from(self.evict_page(table, page, clean));
+            pages_left += usize::from(self.evict_page(table, page));
             for place in 0..PAGE {
                 let id = SubgraphId((page.page as usize * PAGE + place) as u32);
                 // A thread that waits for walks and holds has no hold.
@@ -193,18 +189,18 @@ impl Core {
         self.eviction.page_versions.drop_unread(self.clock.published(), &self.readers);
     }
 
-    /// Frees evicted chains and pages. Waits shortly for walks and holds that may keep them: on a busy
-    /// machine their threads may not be running.
+    /// Frees evicted chains and pages. Waits shortly for walks that may stand on chains: on a busy machine the
+    /// thread of such a walk may not be running. Does not wait for holds, which may last long.
     fn free_evicted(&self) {
         let memory = self.subgraphs.memory();
         for _ in 0..MOST_WAITS {
             memory.retire_list().drain();
-            let pages = self.tables().filter(|(_, table)| !table.free_pages()).count();
-            if memory.retire_list().stats().versions == 0 && pages == 0 {
+            if memory.retire_list().stats().versions == 0 {
                 break;
             }
             std::thread::sleep(WAIT);
         }
+        self.labels.free_pages();
         memory.arena().trim();
     }
 }

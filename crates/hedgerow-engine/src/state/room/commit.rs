@@ -8,6 +8,7 @@ use std::sync::Arc;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{LabelId, SubgraphId};
+use hedgerow_mem::SubgraphPage;
 use hedgerow_mem::table::PAGE;
 
 use crate::error::{CommitError, Error, Result};
@@ -249,14 +250,14 @@ impl Core {
     }
 
     /// Estimates the bytes of those subgraphs that `counts`, in the order of their labels and ids: the mean
-    /// of its page for each.
+    /// of its page for each, and the pages that only files hold.
     fn bytes_to_load_all(
         &self,
         subgraphs: &[(LabelId, SubgraphId)],
         counts: impl Fn((LabelId, SubgraphId)) -> bool,
     ) -> u64 {
         let pages = subgraphs.chunk_by(|&(a, s), &(b, t)| page_of(a, s) == page_of(b, t));
-        let (mut sum, mut largest) = (0u64, 0);
+        let (mut sum, mut largest, mut pages_to_load) = (0u64, 0, 0u64);
         for some in pages {
             let count = some.iter().filter(|&&subgraph| counts(subgraph)).count() as u64;
             if count == 0 {
@@ -267,8 +268,11 @@ impl Core {
             let bytes = self.bytes_to_load(page);
             largest = bytes.max(largest);
             sum = sum.saturating_add(bytes / PAGE as u64 * count);
+            if self.is_unloaded(label, first) {
+                pages_to_load = pages_to_load.saturating_add(SubgraphPage::bytes() as u64);
+            }
         }
         // Lists differ in length; among many lists the differences even out.
-        sum.saturating_add(sum / 8).saturating_add(largest / 4)
+        sum.saturating_add(sum / 8).saturating_add(largest / 4).saturating_add(pages_to_load)
     }
 }

@@ -234,6 +234,7 @@ impl Core {
         has_room
             || self.budget.takings.may_give_back(since)
             || self.subgraphs.memory().retire_list().stats().versions > 0
+            || !self.labels.free_pages()
             || self.eviction.demand.is_making_room(self.log_bound.has_thread())
     }
 
@@ -304,6 +305,7 @@ impl Core {
         left.into_iter().for_each(|(chain, gone)| self.keep(chain, gone));
         let memory = self.subgraphs.memory();
         memory.retire_list().drain();
+        self.labels.free_pages();
         memory.arena().trim();
     }
 }
