@@ -99,6 +99,24 @@ fn a_page_without_chains_is_evicted_and_loaded_again() {
     assert!(page.iter().all(|it| !it.is_resident() && it.stamp().applied() == NOW));
 }
 
+/// Views know the versions that they have copied by their numbers. So a chain that is loaded without a version,
+/// since files have no image of it, does not begin again with the number of an earlier version.
+#[test]
+fn a_chain_that_was_loaded_as_empty_gets_versions_of_new_numbers() {
+    let subgraph = Subgraph::default();
+    let apply = |op, ts| {
+        let op = LocalOp { local: LocalVertex(0), op, dst: VertexId(1), weight: 1.0 };
+        let ops = [op];
+        subgraph.latch().apply(Direction::Out, Ops::plain(&ops), Timestamp(ts), false, &KeepAll, |_| ());
+        subgraph.version(Direction::Out, Timestamp(ts)).unwrap().unwrap().number
+    };
+    let before = [apply(EdgeOp::Insert, 1), apply(EdgeOp::Remove, 2)];
+    subgraph.latch().evict(Direction::Out);
+    assert!(subgraph.latch().reload_empty(Direction::Out) && subgraph.is_resident());
+    assert!(!subgraph.latch().reload_empty(Direction::Out), "it is in memory");
+    assert!(!before.contains(&apply(EdgeOp::Insert, 3)));
+}
+
 #[test]
 #[should_panic(expected = "without a hold")]
 fn pages_that_may_be_evicted_need_a_hold() {

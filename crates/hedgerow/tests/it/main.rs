@@ -116,7 +116,6 @@ shared_tests! {
     cooled_copies: what_cools_is_linked_again_only_if_it_is_what_it_was;
     many_labels:
         a_page_that_left_stays_under_a_hold_and_is_not_filled,
-        a_view_reads_a_chain_again_that_was_loaded_as_empty,
         commits_over_many_labels_go_on_within_a_small_limit;
     opening:
         a_graph_over_many_pages_is_what_was_written_however_it_was_opened,

@@ -3,9 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use hedgerow::{
-    Direction, Durability, EdgeKey, KeyKind, LEAST_MEMORY_LIMIT, Options, Resident, Snapshot, VertexId,
-};
+use hedgerow::{Direction, Durability, EdgeKey, KeyKind, LEAST_MEMORY_LIMIT, Options, Snapshot, VertexId};
 use hedgerow_core::{LocalVertex, SubgraphId, Timestamp};
 use hedgerow_mem::op::LocalOp;
 use hedgerow_mem::{EdgeOp, Horizon, Main, Memory, Ops, Pin, SubgraphPage, SubgraphTable};
@@ -90,33 +88,6 @@ fn compare(snapshot: &Snapshot, expected: &Edges, rng: &mut SplitMix64, reads: u
 fn options() -> Options {
     let options = Options::new().keys(KeyKind::Dense).durability(Durability::Manual);
     options.memory_limit(LEAST_MEMORY_LIMIT).checkpoint_log_bytes(1 << 20)
-}
-
-/// A chain that files have no image of is loaded without a version. Its next version has another number than
-/// those before the eviction, so a view that has a copy of such a version reads the new one.
-pub(crate) fn a_view_reads_a_chain_again_that_was_loaded_as_empty() {
-    let disk = SimFs::new();
-    let graph = options().background_settling(false).open_on(disk.handle()).unwrap();
-    graph.define_label("l", hedgerow::LabelOptions::new()).unwrap();
-    let edge = |b| EdgeKey::new("l", 5_u64, b);
-    let put = |b: u64| {
-        let mut tx = graph.write().unwrap();
-        tx.put_edge_with(edge(b), [] as [(&str, i64); 0]).unwrap();
-        tx.commit().unwrap();
-    };
-    put(6);
-    assert!(graph.remove_edge_of(edge(6_u64)).unwrap());
-    let listed = || {
-        let view = graph.snapshot().unwrap().view_of("l").unwrap();
-        view.neighbors(VertexId(5), OUT).iter().map(|v| v.0).collect::<Vec<u32>>()
-    };
-    assert_eq!(listed(), [0_u32; 0]);
-    graph.checkpoint().unwrap();
-    (0..2).for_each(|_| _ = graph.evict().unwrap());
-    put(7);
-    put(8);
-    assert_eq!(listed(), [7, 8]);
-    graph.close().unwrap();
 }
 
 /// Compares the differences between two snapshots, in one label, with the edges that they have.
