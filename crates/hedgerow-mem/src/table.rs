@@ -177,8 +177,8 @@ impl SubgraphTable {
     }
 
     /// True if files held the page when the table was made. If its word was still zero at one load, the page
-    /// was stored at that moment. The number of stored pages proves nothing: it falls when another thread loads
-    /// the page after that load of the word.
+    /// was stored at that moment. The number of stored pages proves nothing: it falls when another thread
+    /// loads the page after that load of the word.
     fn was_stored(&self, number: usize) -> bool {
         self.stored.binary_search_by(|&page| (page as usize).cmp(&number)).is_ok()
     }

@@ -99,8 +99,8 @@ fn a_page_without_chains_is_evicted_and_loaded_again() {
     assert!(page.iter().all(|it| !it.is_resident() && it.stamp().applied() == NOW));
 }
 
-/// Views know the versions that they have copied by their numbers. So a chain that is loaded without a version,
-/// since files have no image of it, does not begin again with the number of an earlier version.
+/// Views know the versions that they have copied by their numbers. So a chain that is loaded without a
+/// version, since files have no image of it, does not begin again with the number of an earlier version.
 #[test]
 fn a_chain_that_was_loaded_as_empty_gets_versions_of_new_numbers() {
     let subgraph = Subgraph::default();

@@ -62,7 +62,8 @@ impl Core {
         }
     }
 
-    /// Evicts a page if all its chains are out of memory, and no commit has pinned one of them (rule P6). Pages of the default label stay: they have the existence of vertices, in about a byte for each.
+    /// Evicts a page if all its chains are out of memory, and no commit has pinned one of them (rule P6).
+    /// Pages of the default label stay: they have the existence of vertices, in about a byte for each.
     fn evict_page(&self, table: &SubgraphTable, id: PageId) -> bool {
         if id.label == LabelId::DEFAULT {
             return false;
@@ -189,8 +190,8 @@ impl Core {
         self.eviction.page_versions.drop_unread(self.clock.published(), &self.readers);
     }
 
-    /// Frees evicted chains and pages. Waits shortly for walks that may stand on chains: on a busy machine the
-    /// thread of such a walk may not be running. Does not wait for holds, which may last long.
+    /// Frees evicted chains and pages. Waits shortly for walks that may stand on chains: on a busy machine
+    /// the thread of such a walk may not be running. Does not wait for holds, which may last long.
     fn free_evicted(&self) {
         let memory = self.subgraphs.memory();
         for _ in 0..MOST_WAITS {
