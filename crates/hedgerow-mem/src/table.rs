@@ -5,10 +5,9 @@
 //! that finds it in the table finds all its content from the files, or marks in place of chains that are only
 //! in files. No commit changes a stored page.
 
-use hedgerow_core::sync::{AtomicUsize, Ordering};
-
 use hedgerow_core::account::Purpose;
 use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::sync::{AtomicUsize, Ordering};
 use hedgerow_core::{Direction, SubgraphId, Timestamp};
 
 use crate::arena::Arena;
