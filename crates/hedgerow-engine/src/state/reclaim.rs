@@ -32,7 +32,8 @@ impl Core {
         }
     }
 
-    /// Evicts all that can be evicted; if `cools`, leaves it cooling. Returns the number of subgraphs.
+    /// Evicts all that can be evicted; if `cools`, leaves it cooling. Returns the number of subgraphs in memory
+    /// and in files.
     #[cfg(feature = "planted-faults")]
     fn evict_all(&self, cools: bool) -> u64 {
         if cools {
@@ -40,7 +41,7 @@ impl Core {
         } else {
             self.evict_until(|| false);
         }
-        self.tables().map(|(_, table)| table.existing().count() as u64).sum()
+        self.tables().map(|(_, table)| table.possible().count() as u64).sum()
     }
 
     /// Ends the registration of a snapshot. Never waits.
