@@ -99,6 +99,32 @@ fn a_page_without_chains_is_evicted_and_loaded_again() {
     assert!(page.iter().all(|it| !it.is_resident() && it.stamp().applied() == NOW));
 }
 
+/// A page that files held when the table was made is stored or loaded, and never absent, for a thread that looks
+/// at it again and again while another thread loads it.
+#[test]
+fn a_page_that_is_loaded_for_the_first_time_never_looks_absent() {
+    const ROUNDS: usize = 20_000;
+    let memory = Memory::default();
+    for _ in 0..ROUNDS / 1000 {
+        let table = || SubgraphTable::with_stored(memory.clone(), (vec![0], NOW));
+        let tables: Vec<SubgraphTable> = (0..1000).map(|_| table()).collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for table in &tables {
+                    let stored = table.stored_page(0).unwrap();
+                    assert!(table.load(0, stored, SubgraphPage::new(memory.clone(), 1)));
+                }
+            });
+            for table in &tables {
+                while table.find(SubgraphId(0), Hold::none()).map_or(true, |found| {
+                    assert!(found.is_some(), "a stored page looks absent");
+                    false
+                }) {}
+            }
+        });
+    }
+}
+
 /// Views know the versions that they have copied by their numbers. So a chain that is loaded without a
 /// version, since files have no image of it, does not begin again with the number of an earlier version.
 #[test]

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use hedgerow_core::{Direction, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::table::PAGE;
 use hedgerow_mem::{EdgeOp, Horizon, Main, Memory, Ops, PageLook, Subgraph, SubgraphPage, SubgraphTable};
 use hedgerow_txn::{Clock, Counts, ReaderRegistry};
 use loom::sync::Mutex;
@@ -241,28 +240,5 @@ fn an_enumeration_beside_a_page_that_leaves_and_is_loaded_again_has_it_once() {
         assert!(tier.table.numbers().eq([0]));
         evicts.join().unwrap();
         assert!(tier.table.numbers().eq([0]));
-    });
-}
-
-/// A page that files held at the opening is found stored or loaded, and never absent, while another thread
-/// loads it.
-#[test]
-fn a_page_that_is_loaded_for_the_first_time_never_looks_absent() {
-    model(|| {
-        let stored = (vec![0], Timestamp(1));
-        let table = Arc::new(SubgraphTable::evictable(Memory::default(), stored));
-        // Makes the chunk of the directory, whose making the checker does not follow.
-        table.get_or_create(SubgraphId(3 * PAGE as u32), &table.hold()).unwrap();
-        let loader = table.clone();
-        let loads = thread::spawn(move || {
-            let stored = loader.stored_page(0).unwrap();
-            loader.load(0, stored, SubgraphPage::marked(loader.memory().clone(), Timestamp(1), &OUT));
-        });
-        let hold = table.hold();
-        assert!(!table.is_absent(0));
-        assert!(!matches!(table.look(0, &hold), PageLook::Absent));
-        assert!(!matches!(table.find(ID, &hold), Ok(None)));
-        assert!(table.numbers().eq([0, 3]));
-        loads.join().unwrap();
     });
 }
