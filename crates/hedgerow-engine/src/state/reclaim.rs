@@ -32,8 +32,8 @@ impl Core {
         }
     }
 
-    /// Evicts all that can be evicted; if `cools`, leaves it cooling. Returns the number of subgraphs in memory
-    /// and in files.
+    /// Evicts all that can be evicted; if `cools`, leaves it cooling. Returns the number of subgraphs in
+    /// memory and in files.
     #[cfg(feature = "planted-faults")]
     fn evict_all(&self, cools: bool) -> u64 {
         if cools {

@@ -99,8 +99,8 @@ fn a_page_without_chains_is_evicted_and_loaded_again() {
     assert!(page.iter().all(|it| !it.is_resident() && it.stamp().applied() == NOW));
 }
 
-/// A page that files held when the table was made is stored or loaded, and never absent, for a thread that looks
-/// at it again and again while another thread loads it.
+/// A page that files held when the table was made is stored or loaded, and never absent, for a thread that
+/// looks at it again and again while another thread loads it.
 #[test]
 fn a_page_that_is_loaded_for_the_first_time_never_looks_absent() {
     const ROUNDS: usize = 20_000;
