@@ -1,9 +1,9 @@
 //! The table of subgraphs. It grows without moving its pages, so that readers need no lock.
 //!
-//! A page may be *stored*: files hold its content, and nothing of it is in memory. It is stored from the
-//! opening of the store until it is loaded, and again after it was evicted. A page is loaded whole: a thread
-//! that finds it in the table finds all its content from the files, or marks in place of chains that are only
-//! in files. No commit changes a stored page.
+//! A page may be *stored*: files hold its content, and memory has nothing of it. A page that files hold is
+//! stored from the opening of the store until a thread loads it, and again after its eviction. A page is
+//! loaded as a whole: all its subgraphs come into the table at once. Each of its chains then has the content
+//! from files, or a mark that its content is only in files. No commit changes a stored page.
 
 use hedgerow_core::account::Purpose;
 use hedgerow_core::faults::{self, PlantedFault};
@@ -28,13 +28,13 @@ const PAGES: usize = 1 << 20;
 pub struct Stored {
     /// A timestamp at or after the last operation on the page.
     pub since: Timestamp,
-    /// True if the page was in memory before. Then readers of older states may exist, which must not take its
-    /// chains as files have them, nor chains without an image as empty.
+    /// True if the page was in memory before. Then readers of older states may exist. These readers must
+    /// neither use the chains of the page as files have them, nor treat chains without an image as empty.
     pub was_loaded: bool,
 }
 
-/// The content of the place of a page. Each decision uses one look, since a page may be loaded and evicted
-/// again between two looks.
+/// The content of the place of a page. A decision must use one look, not two: between two looks the page may
+/// be loaded and evicted again.
 pub enum PageLook<'a> {
     /// Nothing was ever written on the page.
     Absent,
@@ -63,7 +63,7 @@ impl<'a> PageLook<'a> {
         }
     }
 
-    /// True if the other look found the same content: the same page in memory, or the same stored page.
+    /// True if both looks found the same content: the same page in memory, the same stored page, or no page.
     pub fn is_same(&self, other: &PageLook<'_>) -> bool {
         match (self, other) {
             (PageLook::Absent, PageLook::Absent) => true,
@@ -74,13 +74,13 @@ impl<'a> PageLook<'a> {
     }
 }
 
-/// All subgraphs of a graph, by id. Pages are allocated at first use; an isolated vertex id costs a page and
-/// a chunk of the directory of pages.
+/// The subgraphs of one label, by id. The table makes a page when one of its subgraphs is first used. A
+/// single vertex id, far from all other ids, costs a page and a table chunk of the array of places.
 ///
-/// A table is *lasting* unless it was made by [`evictable`](Self::evictable): its pages never leave memory,
-/// and calls may pass [`Hold::none`].
+/// A table is *lasting* if its pages never leave memory: then calls may pass [`Hold::none`]. Only tables that
+/// [`evictable`](Self::evictable) made are not lasting.
 ///
-/// The subgraphs of a table share one memory; several tables may share one too.
+/// The subgraphs of a table allocate from one [`Memory`]. Several tables may share a `Memory`.
 pub struct SubgraphTable {
     memory: Memory,
     pages: Places<SubgraphPage, PAGES>,
@@ -104,7 +104,8 @@ impl SubgraphTable {
         SubgraphTable::with_stored(memory, (Vec::new(), Timestamp::ZERO))
     }
 
-    /// Makes a lasting table whose pages `stored` are in files as of a timestamp, none of them loaded.
+    /// Makes a lasting table. `stored` has the numbers of the pages that files hold, and the timestamp of
+    /// their content. No page is loaded.
     pub fn with_stored(memory: Memory, stored: (Vec<u32>, Timestamp)) -> SubgraphTable {
         SubgraphTable::made(memory, stored, false)
     }
@@ -133,17 +134,18 @@ impl SubgraphTable {
         self.memory.arena()
     }
 
-    /// Returns a hold that suffices for this table: an empty one if the table is lasting.
+    /// Returns a hold for this table: an empty one if the table is lasting.
     #[inline]
     pub fn hold(&self) -> Hold {
         self.pages.hold()
     }
 
-    /// Returns the subgraph, if its page is in memory. `None` also if its page is stored;
-    /// [`find`](Self::find) distinguishes the two cases.
+    /// Returns the subgraph if its page is in memory; `None` if the page is absent or stored.
+    /// [`find`](Self::find) distinguishes these two cases.
     ///
     /// # Panics
-    /// If the hold is empty and the table is not lasting; this holds for all calls with a hold.
+    /// If the hold is empty and the table is not lasting. All functions with a parameter `hold` panic in this
+    /// case.
     #[inline]
     pub fn get<'a>(&'a self, id: SubgraphId, hold: &'a Hold) -> Option<&'a Subgraph> {
         match self.pages.get(id.index() / PAGE, hold) {
@@ -175,17 +177,17 @@ impl SubgraphTable {
         }
     }
 
-    /// True if files held the page when the table was made. If its word was still zero at one load, the page
-    /// was stored at that moment. The number of stored pages proves nothing: it falls when another thread
-    /// loads the page after that load of the word.
+    /// True if files held the page when the table was made. If this is true, and a load of the page's word
+    /// returned zero, the page was stored at the moment of that load. The number of stored pages does not
+    /// show this: another thread may load the page after that moment, and then the number falls.
     fn was_stored(&self, number: usize) -> bool {
         self.stored.binary_search_by(|&page| (page as usize).cmp(&number)).is_ok()
     }
 
-    /// Returns the subgraph. Makes its page if it is absent.
+    /// Returns the subgraph. Makes its page if the page is absent.
     ///
     /// # Errors
-    /// [`NotInMemory`] if the page is stored: a new page would hide its content in files.
+    /// [`NotInMemory`] if the page is stored: a new page would hide the content in files.
     #[inline]
     pub fn get_or_create<'a>(&'a self, id: SubgraphId, hold: &'a Hold) -> Result<&'a Subgraph, NotInMemory> {
         let number = id.index() / PAGE;
@@ -207,13 +209,14 @@ impl SubgraphTable {
         Ok(())
     }
 
-    /// Puts a page that was found `stored`, with its content from files, into the table; true if it was put.
-    /// If another thread loaded the page before, that one stays.
+    /// Puts a loaded page into the table. The caller found the place in the state `stored`, and `page` has
+    /// the content from files, or marks. Returns true if the page was put. If the place has changed
+    /// meanwhile, it stays as it is: for example, if another thread has loaded the page.
     pub fn load(&self, number: usize, stored: Stored, page: SubgraphPage) -> bool {
         let before = stored.was_loaded.then_some(Evicted { since: stored.since });
         let put = self.put(number, before, page);
         if put {
-            // Release: a thread that reads that all pages are loaded finds them.
+            // Release: if a thread reads from this number that all pages are loaded, it finds the pages.
             self.unloaded.fetch_sub(1, Ordering::Release);
         }
         put
@@ -228,20 +231,23 @@ impl SubgraphTable {
         put
     }
 
-    /// Evicts a page if none of its chains is in memory or cooling, and nothing on it is pinned: `is_free`
-    /// decides by the stamp, with all latches of the page held. Tries these latches, and waits for none.
-    /// Returns the number of its subgraphs that were marked as not in memory, if the page was evicted; its
-    /// memory is free after [`free_pages`](Self::free_pages). The table must not be lasting. O(64).
+    /// Evicts a page if none of its chains is in memory or cooling, and `is_free` returns true. Tries all
+    /// latches of the page, waits for none, and holds them meanwhile. `is_free` gets the greatest stamp of
+    /// the page, and must return false if a subgraph of the page is pinned.
     ///
-    /// This is rule P6 of `docs/design/pages.md`. From here on the page has the mark in place of all chains,
-    /// for each thread that still has it, and no chain of it is linked or loaded again.
+    /// If the page was evicted, returns the number of its subgraphs that were marked as not in memory before.
+    /// A later call of [`free_pages`](Self::free_pages) frees the memory of the page. The table must not be
+    /// lasting. O(64).
+    ///
+    /// This is rule P6 of `docs/design/pages.md`. From now on all chains of the page have the mark, for each
+    /// thread that still has the page. No chain is linked or loaded into the page again.
     pub fn evict_page(
         &self,
         number: usize,
         (page, directions): (&SubgraphPage, &[Direction]),
         is_free: impl FnOnce(Timestamp) -> bool,
     ) -> Option<u64> {
-        // Before the latches, which a page with content would take in vain.
+        // Tested before the latches are taken: for a page with content, to take them would be in vain.
         if !page.iter().all(Subgraph::is_out_of_memory) {
             return None;
         }
@@ -258,7 +264,7 @@ impl SubgraphTable {
         for latched in &mut latches {
             directions.iter().for_each(|&direction| latched.evict(direction));
         }
-        // Counted before the page leaves: a thread that reads that all pages are loaded finds them.
+        // Counted before the page leaves. So if a thread reads that all pages are loaded, it finds the pages.
         self.unloaded.fetch_add(1, Ordering::AcqRel);
         let evicted = self.pages.evict(number, page, Evicted { since });
         if !evicted {
@@ -267,7 +273,8 @@ impl SubgraphTable {
         evicted.then_some(marked)
     }
 
-    /// Frees evicted pages that no hold keeps; true if none is left. Runs a barrier if there is any.
+    /// Frees the evicted pages that no hold keeps; returns true if no evicted page is left. Runs a barrier if
+    /// pages were evicted since the last call.
     pub fn free_pages(&self) -> bool {
         if !self.pages.has_retired() {
             return true;
@@ -319,8 +326,8 @@ impl SubgraphTable {
         self.pages.indices().filter_map(move |number| Some((number, self.page(number, hold)?)))
     }
 
-    /// Returns the numbers of all pages that are not absent, ascending, in one pass: a page that is loaded or
-    /// evicted meanwhile is among them. O(pages).
+    /// Returns the numbers of all pages that are not absent, ascending, in one pass. If another thread loads
+    /// or evicts a page meanwhile, the result still has the number of this page. O(pages).
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
         let stored = if self.all_loaded() { &[][..] } else { &self.stored };
         let mut stored = stored.iter().map(|&page| page as usize).peekable();
@@ -336,8 +343,8 @@ impl SubgraphTable {
         })
     }
 
-    /// Returns the ids of all subgraphs whose pages are in memory, ascending. O(pages), also if the largest
-    /// id is far larger.
+    /// Returns the ids of all subgraphs whose pages are in memory, ascending. O(pages), however large the
+    /// largest id is.
     pub fn existing(&self) -> impl Iterator<Item = SubgraphId> {
         ids(self.pages.indices().filter(|&number| self.pages.is_in_memory(number)))
     }
@@ -347,7 +354,7 @@ impl SubgraphTable {
         ids(self.numbers())
     }
 
-    /// Returns the bytes of directory and pages themselves.
+    /// Returns the bytes of the array of places, of the pages in memory, and of the list of stored pages.
     pub fn bytes(&self) -> usize {
         let in_memory = self.existing().count() / PAGE;
         self.pages.bytes() + in_memory * SubgraphPage::bytes() + size_of_val(&*self.stored)

@@ -1,4 +1,4 @@
-//! Images in segments as sources: each is the whole list.
+//! Images in segments, as sources. An image has the whole list.
 
 use std::ops::Range;
 
@@ -24,8 +24,8 @@ pub(crate) struct ImagesIn<'s, 'c> {
 /// A list of an image, with the name of its file.
 #[derive(Clone, Debug)]
 pub struct ImageList<'s> {
-    /// The list. For [`Extent::Chain`] the part has the lists of all vertices, and `degree` is their number
-    /// of edges.
+    /// The list. For [`Extent::Chain`], its part has the lists of all vertices, and its `degree` is the sum
+    /// of their lengths.
     pub list: ListImage,
     /// The name of the file, for messages.
     pub file: &'s str,
@@ -44,7 +44,7 @@ impl From<&ListQuery> for Query {
 }
 
 impl Query {
-    /// Returns the query for one list of an image; `None` for all lists.
+    /// Returns the query for one list of an image; `None` if all lists are requested.
     fn of_list(&self) -> Option<ListQuery> {
         let (local, extent) = match self.extent {
             Extent::Chain => return None,

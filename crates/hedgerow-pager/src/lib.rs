@@ -1,6 +1,7 @@
 //! The sources of the lists of a store, and their merge.
 //!
-//! - [`Source`]: a source of one chain. It has nothing about the chain, words, or the whole list.
+//! - [`Source`]: a source of lists. It answers a query about a chain with nothing, with words, or with the
+//!   whole list.
 //! - [`Word`]: the result of the operations on one edge.
 //! - [`merge()`]: the one function that merges sources, newest first.
 //! - [`Sources`]: the open segments of a store, whose images are sources.

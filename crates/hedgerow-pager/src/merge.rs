@@ -18,10 +18,10 @@ pub struct Merged<'s, L> {
     extent: Extent,
 }
 
-/// Merges the sources of a chain, which come newest first, up to the first that has the whole list. A query
-/// for one edge ends before that at a word that replaces all older ones. With images alone it costs one
-/// look-up in each directory, allocates nothing and compares no edge; with words, O(words log words) in
-/// addition.
+/// Merges the sources of a chain up to the first source that has the whole list. The sources must come newest
+/// first. A query for one edge ends earlier if it finds a word that replaces all older words. If all sources
+/// are images, the merge costs one look-up in each directory, allocates nothing, and compares no edges. Words
+/// cost O(words log words) in addition.
 ///
 /// # Errors
 /// The errors of the sources.
@@ -46,8 +46,8 @@ pub fn merge<'s, S: Source<'s>>(
     Ok(merged)
 }
 
-/// Returns the existing vertices of a subgraph from its sources, which come newest first; `None` if no source
-/// has the subgraph. Bit `i` stands for the local vertex `i`.
+/// Returns the existing vertices of a subgraph as a mask: bit `i` stands for the local vertex `i`. Returns
+/// `None` if no source has the subgraph. The sources must come newest first.
 ///
 /// # Errors
 /// The errors of the sources.
@@ -73,8 +73,8 @@ pub fn merge_mask<'s, S: Source<'s>>(
 }
 
 impl<'s, L: WholeList> Merged<'s, L> {
-    /// Returns the query for the next older source. A number of edges cannot be merged with words, so a query
-    /// for it becomes one for the list once there are words.
+    /// Returns the query for the next older source. Words cannot be merged with a degree alone. So once there
+    /// are words, a query for a degree becomes a query for the list.
     fn query_of_next(&self, query: &Query) -> Query {
         match query.extent {
             Extent::Degree(local) if !self.words.is_empty() => {
@@ -84,7 +84,7 @@ impl<'s, L: WholeList> Merged<'s, L> {
         }
     }
 
-    /// Adds the words of a source that is older than those before.
+    /// Adds the words of one more source, which is older than all sources before.
     fn take(&mut self, mut words: Vec<Word<'s>>) {
         if self.words.is_empty() {
             self.words = words;
@@ -102,18 +102,19 @@ impl<'s, L: WholeList> Merged<'s, L> {
         self.base.is_some() || (is_edge && self.words.first().is_some_and(Word::ends_search))
     }
 
-    /// Returns the composed words, ascending by identity: the answer of one source that replaces all sources
-    /// above the whole list.
+    /// Returns the composed words, ascending by identity. They have the same effect as all sources that are
+    /// newer than the whole list.
     pub fn words(&self) -> &[Word<'s>] {
         &self.words
     }
 
-    /// Returns the whole list below the words; `None` if no source has one, or if it was not needed.
+    /// Returns the whole list, which is older than the words; `None` if no source has a whole list, or if the
+    /// query did not need it.
     pub fn base(&self) -> Option<&L> {
         self.base.as_ref()
     }
 
-    /// Returns the whole list below the words, and the words.
+    /// Returns the whole list, and the words, which are newer.
     pub fn into_parts(self) -> (Option<L>, Vec<Word<'s>>) {
         (self.base, self.words)
     }

@@ -16,7 +16,7 @@ pub struct NamedSegment {
 }
 
 impl NamedSegment {
-    /// Opens a segment that a manifest names.
+    /// Opens a segment of a store.
     pub(crate) fn open(
         fs: &Arc<dyn Vfs>,
         segment: &LevelSegment,

@@ -1,5 +1,5 @@
-//! The order of sources, and the one loop over them: of several sources that have a chain whole, the newest
-//! is valid.
+//! The order of sources, and the only loop over sources. If several sources have the whole chain, the newest
+//! of them is valid.
 
 use std::cmp::Reverse;
 
@@ -41,12 +41,12 @@ impl Places {
     }
 }
 
-/// Asks the sources of a page, which come newest first, until one was found for each place in `wanted`. `ask`
-/// gets a source and the places that no newer source has whole. It returns the places that its source has
-/// whole. Each source is asked at most once.
+/// Asks the sources of a page, one after another, until a source with the whole chain is found for each place
+/// in `wanted`. The sources must come newest first. `ask` gets a source, and the wanted places for which no
+/// newer source has the whole chain. It returns the places for which its source has the whole chain.
 ///
 /// # Errors
-/// The errors of `ask`; later sources are not asked.
+/// The first error of `ask`. After it, no older source is asked.
 pub(crate) fn newest_first<S, E>(
     sources: impl IntoIterator<Item = S>,
     wanted: Places,

@@ -6,8 +6,8 @@ use hedgerow_tier::{ImageId, ReadMemory, TierError};
 
 use crate::word::{Identity, Word};
 
-/// A function of the caller that returns true if this memory is available. A source calls it before it takes
-/// memory, and fails with [`TierError::NoRoom`] if it returns false.
+/// A function of the caller. It returns true if the requested memory is available. A source calls it before
+/// the source takes memory. If the function returns false, the source fails with [`TierError::NoRoom`].
 pub type HasMemory<'a> = &'a mut dyn FnMut(ReadMemory) -> bool;
 
 /// A chain: the lists of a subgraph in one label and one direction.
@@ -24,7 +24,8 @@ pub struct ChainId {
 pub enum Extent {
     /// All lists.
     Chain,
-    /// No edge: only whether a source has the whole chain. For an image, its directory is enough.
+    /// No edge: the query only tests if a source has the whole chain. An image answers it from its directory
+    /// alone.
     Vertex(LocalVertex),
     /// The number of edges of one vertex.
     Degree(LocalVertex),
@@ -43,19 +44,19 @@ pub struct Query {
     pub chain: ChainId,
     /// The requested part.
     pub extent: Extent,
-    /// True if rows are requested too. Words have their rows in any case.
+    /// True if the rows of properties are requested too. Words have their rows in any case.
     pub rows: bool,
 }
 
 /// The answer of a source about a part of a chain.
 #[derive(Clone, Debug)]
 pub enum Answer<'s, L> {
-    /// The source has nothing about the chain, so the next older source is asked.
+    /// The source has nothing about the chain. The merge asks the next older source.
     Nothing,
-    /// The words within the requested part: one for each edge, ascending by identity. Older sources have the
-    /// rest.
+    /// Words about edges of the requested part: one for each edge, ascending by identity. The merge asks
+    /// older sources for the other edges.
     Words(Vec<Word<'s>>),
-    /// The whole list, so older sources are not asked. It may have edges beyond the requested part.
+    /// The whole list. The merge asks no older source. The list may have edges beyond the requested part.
     Whole(L),
 }
 
@@ -64,7 +65,8 @@ pub enum Answer<'s, L> {
 pub enum MaskAnswer {
     /// The source has nothing about the vertices.
     Nothing,
-    /// Some vertices were inserted or removed: bit `i` stands for the local vertex `i`. No bit is in both.
+    /// The vertices that were inserted or removed. Bit `i` stands for the local vertex `i`. No bit is set in
+    /// both masks.
     Words {
         /// The vertices that exist.
         inserted: u64,
@@ -75,21 +77,20 @@ pub enum MaskAnswer {
     Whole(u64),
 }
 
-/// A source of lists. A value of this type answers for one page or for more, and all its answers have the
-/// same time: each source of a page is as of one timestamp.
+/// A source of lists. A source answers for one or more pages. All its answers are as of the same timestamp.
 pub trait Source<'s> {
     /// A whole list, in the form in which the source has it.
     type Whole: WholeList;
 
-    /// Answers a query. A source with words answers [`Extent::Degree`] with the words of the vertex. A source
-    /// with the whole list may answer it with a list that only has its length.
+    /// Answers a query. For [`Extent::Degree`], a source of words returns the words of the vertex. A source
+    /// of whole lists may return a list that has only its length.
     ///
     /// # Errors
     /// Damage, and failures of the file system; [`TierError::NoRoom`] if `has_memory` returns false.
     fn answer(&self, query: &Query, has_memory: HasMemory<'_>) -> Result<Answer<'s, Self::Whole>, TierError>;
 
-    /// Returns which vertices of a subgraph exist. In an image of another label than the default one: which
-    /// have neighbors.
+    /// Returns the existing vertices of a subgraph. For an image of a label other than the default one,
+    /// returns the vertices that have neighbors.
     ///
     /// # Errors
     /// The errors of [`answer`](Self::answer).
@@ -101,7 +102,7 @@ pub trait WholeList {
     /// Calls `f` with each edge, ascending by identity. O(edges).
     fn for_each(&self, f: impl FnMut(LocalVertex, ItemRef<'_>));
 
-    /// Returns the number of edges of a vertex, if it was requested by [`Extent::Degree`] or
+    /// Returns the number of edges of a vertex. The query must have requested it, by [`Extent::Degree`] or
     /// [`Extent::List`]. O(1).
     fn degree(&self, local: LocalVertex) -> u64;
 }

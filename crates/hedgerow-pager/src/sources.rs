@@ -56,7 +56,7 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Returns these segments after a newer one, which no manifest names.
+    /// Returns sources with the segment `newer` first, and then these segments. No manifest names `newer`.
     ///
     /// # Errors
     /// The errors of opening a segment.
@@ -71,9 +71,9 @@ impl Sources {
         Ok(Sources { segments })
     }
 
-    /// Returns the segments that a later manifest names: open ones stay open, others are opened. Fails if a
-    /// segment cannot be opened, even if an earlier call could not open it either: without it, older images
-    /// would count as valid.
+    /// Returns the segments that a later manifest names. Takes over the segments that are open already, and
+    /// opens the others. Fails if a segment cannot be opened, even if an earlier call could not open it
+    /// either: without that segment, older images would count as valid.
     ///
     /// # Errors
     /// The errors of opening a segment.
@@ -90,13 +90,13 @@ impl Sources {
         Ok(Sources { segments: named.iter().map(open).collect::<Result<_, TierError>>()? })
     }
 
-    /// Returns the segments, newest first. A caller that takes images from several of them would be a second
-    /// merge.
+    /// Returns the segments, newest first. A caller must not choose between images of several segments: that
+    /// would be a second merge.
     pub fn segments(&self) -> impl Iterator<Item = &NamedSegment> {
         self.segments.iter().map(|segment| &**segment)
     }
 
-    /// Returns all pages that a segment has, each once, ascending. O(pages log pages).
+    /// Returns all pages of all segments, each page once, ascending. O(pages log pages).
     pub fn pages(&self) -> Vec<PageId> {
         let mut pages: Vec<PageId> = self.segments().flat_map(|segment| segment.reader.pages()).collect();
         pages.sort_unstable();
@@ -116,8 +116,9 @@ impl Sources {
         })
     }
 
-    /// Calls `read` for each segment that has the page, newest first, with the number of the page and the
-    /// wanted places that no newer segment has, until none is left. `read` returns the places that it found.
+    /// Calls `read` for each segment that has the page, newest first, until all wanted places are found.
+    /// `read` gets the segment, the number of the page in it, and the wanted places that no newer segment
+    /// has. It returns the places that it found.
     fn walk_page<'s, E>(
         &'s self,
         id: PageId,
@@ -127,7 +128,7 @@ impl Sources {
         newest_first(self.of_page(id), wanted, |(segment, page), open| read(segment, page, open))
     }
 
-    /// Returns the sum of a number over the segments that have the page.
+    /// Returns the sum of `number` over all segments that have the page.
     fn sum_of_page(&self, id: PageId, number: impl Fn(&SegmentReader, usize) -> u64) -> u64 {
         let mut sum = 0u64;
         let Ok(()) = self.walk_page(id, Places::ALL, |segment, page, _| {
@@ -137,20 +138,20 @@ impl Sources {
         sum
     }
 
-    /// Returns an upper bound of the outgoing neighbor entries on the page, if top indexes are right.
-    /// O(segments log pages).
+    /// Returns an upper bound for the number of outgoing neighbor entries on the page. The bound is valid
+    /// only if the top indexes are right. O(segments log pages).
     pub fn edges_of_page(&self, id: PageId) -> u64 {
         self.sum_of_page(id, SegmentReader::edges_of_page)
     }
 
-    /// Returns the bytes in files of the images of a page, those in older segments included. O(segments log
-    /// pages).
+    /// Returns the bytes that the images of a page take in files, including images that newer images replace.
+    /// O(segments log pages).
     pub fn bytes_of_page(&self, id: PageId) -> u64 {
         self.sum_of_page(id, SegmentReader::bytes_of_page)
     }
 
-    /// Returns the directory entries of the valid images of a page, ascending. Reads once in each segment
-    /// that has the page, until all 64 are found.
+    /// Returns the directory entries of the valid images of a page, ascending. Reads the directory of the
+    /// page in one segment after another, newest first, until all 64 images are found.
     ///
     /// # Errors
     /// Damage, and failures of the file system.
@@ -168,11 +169,12 @@ impl Sources {
         Ok(found)
     }
 
-    /// Calls `f` with the directory entry of each valid image of all pages, in no order, and with its
-    /// segment. Reads all directories. O(images).
+    /// Calls `f` with the directory entry of each valid image of all pages, and with the segment of the
+    /// image, in no particular order. Reads all directories. O(images).
     ///
     /// # Errors
-    /// Damage, also if an image is later than the one in a newer segment; failures of the file system.
+    /// Damage, and failures of the file system. It is also damage if an image is later than the image of the
+    /// same subgraph and label in a newer segment.
     pub fn for_each_summary(&self, mut f: impl FnMut(&NamedSegment, ImageSummary)) -> Result<(), TierError> {
         let mut newest: HashMap<ImageId, Timestamp> = HashMap::new();
         for segment in self.segments() {
@@ -252,9 +254,10 @@ impl Sources {
         })
     }
 
-    /// Reads the valid image of a subgraph in a label, if there is one, and returns it with the name of its
-    /// file. Reads the directory of each segment that has the page, newest first, until it finds the image,
-    /// unless `cache` has them. Calls `has_memory` before it takes memory.
+    /// Reads the valid image of a subgraph in a label, and returns it with the name of its file; `None` if
+    /// there is no image. Looks for the image in the directory of each segment that has the page, newest
+    /// first. Reads a directory from the file only if `cache` lacks it. Calls `has_memory` before it takes
+    /// memory.
     ///
     /// # Errors
     /// Damage, and failures of the file system; [`TierError::NoRoom`] if `has_memory` returns false.
@@ -305,7 +308,7 @@ impl Sources {
         self.segments().all(|segment| segment.reader.has_key_index())
     }
 
-    /// Returns the vertex that a key names, with the name of the file that has it. Reads a block in each
+    /// Returns the vertex that a key names, with the name of the file that has the key. Reads a block in each
     /// segment, newest first, until a segment has the key.
     ///
     /// # Errors
@@ -331,8 +334,8 @@ impl Sources {
     }
 
     /// Returns the vertex that a key names, with the segment that has the key. `named` returns the vertex
-    /// that one segment names. It is valid if no newer segment has an image of its subgraph: such an image
-    /// without the key means that the vertex is gone or has another key.
+    /// that the key names in one segment. This vertex is valid if no newer segment has an image of its
+    /// subgraph. If a newer image lacks the key, the vertex is gone or has another key.
     fn valid_name<E>(
         &self,
         mut named: impl FnMut(usize, &NamedSegment) -> Result<Option<VertexId>, E>,
@@ -346,7 +349,7 @@ impl Sources {
         Ok(None)
     }
 
-    /// Returns the form of a key in key indexes; `None` if there are no segments.
+    /// Returns a key in the form that key indexes use; `None` if there are no segments.
     pub fn indexed_key<'k>(&self, key: VertexKeyRef<'k>) -> Option<IndexedKey<'k>> {
         self.segments().next().map(|segment| segment.reader.indexed_key(key))
     }
@@ -357,7 +360,7 @@ impl Sources {
     }
 }
 
-/// Returns the page of the default label with the vertices of a page of another label.
+/// Returns the page of the default label that has the same vertices as a page of another label.
 pub fn page_of_vertices(id: PageId) -> PageId {
     PageId { label: LabelId::DEFAULT, page: id.page }
 }

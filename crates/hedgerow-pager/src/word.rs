@@ -65,7 +65,7 @@ impl<'a> Word<'a> {
         self.kind != WordKind::PutIfAbsent || faults::is_on(PlantedFault::PutIfAbsentEndsSearch)
     }
 
-    /// Returns the word that has the effect of `older` and this word, in that order. Both are about the same
+    /// Returns one word that has the effect of `older` followed by this word. Both words are about the same
     /// edge.
     pub fn over(self, older: Word<'a>) -> Word<'a> {
         if self.ends_search() {
@@ -77,7 +77,8 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// Returns the edge after this word, if it was `before`; `None` if it does not exist.
+    /// Returns the edge after this word is applied to the state `before`. Both for `before` and for the
+    /// result, `None` means that the edge does not exist.
     pub fn applied(self, before: Option<ItemRef<'a>>) -> Option<ItemRef<'a>> {
         match self.kind {
             WordKind::Put => Some(self.item),
@@ -88,9 +89,9 @@ impl<'a> Word<'a> {
 }
 
 /// Composes words of one chain, so that each edge has one word. Afterwards the words ascend by identity.
-/// Several words about the same edge must be in the order from the newest to the oldest; other words may be
-/// in any order. A *remove* stays, since an older list may have its edge. O(words log words), and O(words) if
-/// they ascend already.
+/// Several words about the same edge must come newest first; other words may be in any order. A *remove*
+/// stays, since an older list may have the edge that it removes. O(words log words), and O(words) if the
+/// words ascend already.
 pub fn compose(words: &mut Vec<Word<'_>>) {
     words.sort_by_key(Word::identity);
     words.dedup_by(|older, newer| {

@@ -57,13 +57,13 @@ fn verify_segments(fs: &Arc<dyn Vfs>, manifest: &Manifest, report: &mut CheckRep
 impl Graph {
     /// Checks a snapshot: both ends of every edge exist, the two copies of an edge agree, lists ascend,
     /// properties fit the schema, counters and the key table agree with the data. Then verifies the checksum
-    /// of every segment file. O(edges). Blocks no reader and no writer; checkpoints wait while it verifies
-    /// files.
+    /// of every segment file. O(edges). Blocks no reader and no writer; checkpoints wait while the check
+    /// verifies files.
     ///
     /// Reads each list once, from memory or else from files, and loads no list. Takes memory for one image at
     /// a time (for a hub, its whole list), and up to a 32nd of the [memory limit](Options::memory_limit).
-    /// Compares the copies of edges by sums of 128-bit fingerprints with a random key, which miss a
-    /// difference with a chance of one in 2^128. To name edges that differ it reads the lists again.
+    /// Compares the copies of edges by sums of 128-bit fingerprints with a random key. These sums miss a
+    /// difference with a chance of one in 2^128. To name edges that differ, reads the lists again.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked; a [`StorageError`](crate::StorageError) for a
@@ -85,8 +85,8 @@ impl Graph {
                 let manifest = durable.manifest.lock().clone();
                 verify_segments(&durable.fs, &manifest, report)
             }
-            // Opened for reading only: the lock excludes writers, so the manifest has not changed since the
-            // store was opened.
+            // The store is open for reading only. Its lock excludes writers, so the manifest has not changed
+            // since the store was opened.
             (None, Some(fs)) => match Manifest::look(fs)? {
                 Some(loaded) => verify_segments(fs, &loaded.manifest, report),
                 None => Ok(()),
@@ -95,7 +95,7 @@ impl Graph {
         }
     }
 
-    /// Checks the graph as of one snapshot, in one walk over the lists of each label.
+    /// Checks the graph as of one snapshot, in one pass over the lists of each label.
     fn check_graph(&self, report: &mut CheckReport) -> Result<()> {
         let snapshot = self.snapshot()?;
         let (schema, census) = (snapshot.schema(), snapshot.census()?);
@@ -104,7 +104,7 @@ impl Graph {
         self.check_keys(census, &snapshot, report)?;
         for (label, _) in self.engine.tables() {
             let Some(label) = schema.label_by_id(label) else {
-                // The label was defined after the snapshot, which must not see an edge of it.
+                // The label was defined after the snapshot, so the snapshot must not see an edge of it.
                 let mut has_edges = false;
                 lists.of_label(label, &mut |_, _, met| has_edges |= matches!(met, Met::Edge(_)))?;
                 if has_edges {

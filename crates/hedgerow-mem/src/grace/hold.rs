@@ -7,23 +7,24 @@ use hedgerow_core::sync::Ordering;
 use super::barrier;
 use super::read_guard::{Slot, count, ended, local, own};
 
-/// A hold on the pages of tables: a page that is found with it stays in memory until it is dropped, also if
-/// the page is evicted from its table meanwhile.
+/// A mark of a thread that keeps pages of tables in memory. If a caller finds a page with a hold, the page
+/// stays in memory until the hold is dropped, even if another thread evicts the page from its table
+/// meanwhile.
 ///
-/// A hold may last longer than a walk, and its holder may take latches: only pages wait for holds, and
-/// versions wait for walks. A thread has no hold while it waits for memory, since it may wait for a page that
-/// its own hold keeps. Costs two plain stores; none if it is [empty](Hold::empty). Several threads may use a
-/// hold that the thread which began it keeps.
+/// A hold may last longer than a walk, and a thread that has a hold may take latches: only pages wait for
+/// holds, and only versions wait for walks. A thread must not wait for memory while it has a hold: it may
+/// wait for a page that its own hold keeps. A hold costs two plain stores; an [empty](Hold::empty) hold costs
+/// none. The thread that begins a hold also ends it. Other threads may use the hold in between, by reference.
 pub struct Hold {
     /// `None` if the hold is empty.
     slot: Option<&'static Slot>,
-    /// The marker that keeps the hold on its thread.
+    /// The marker that keeps the hold on its thread: the type is not `Send`.
     thread: PhantomData<*const ()>,
 }
 
-// SAFETY: a shared hold only proves that pages stay in memory. The thread that began the hold ends it, after
-// all borrows of it. A thread that got the borrow got it after the begin, so it sees the words of pages that
-// the beginning thread would see (G3).
+// SAFETY: a shared hold only proves that pages stay in memory. The thread that began the hold also ends it,
+// after all borrows of the hold. Another thread gets its borrow after the hold began. So that thread sees at
+// least the words of places that the first thread would see (G3).
 unsafe impl Sync for Hold {}
 
 impl Hold {
@@ -32,7 +33,7 @@ impl Hold {
     pub fn begin() -> Hold {
         let slot = local::slot();
         let held = own(&slot.held);
-        // Release: a thread that sees the begin knows that the reads under earlier holds are done.
+        // Release: if another thread sees that this hold began, the reads under earlier holds are done.
         slot.held.store(held + 1, Ordering::Release);
         if count(held) == 0 {
             barrier::light(slot.asymmetric);
@@ -46,14 +47,14 @@ impl Hold {
         Hold { slot: None, thread: PhantomData }
     }
 
-    /// Like [`empty`](Self::empty), but one that lives for ever.
+    /// Returns a reference to an empty hold that is never dropped.
     #[inline]
     pub fn none() -> &'static Hold {
         static NONE: Hold = Hold { slot: None, thread: PhantomData };
         &NONE
     }
 
-    /// True if the hold keeps pages that may be evicted.
+    /// True if the hold is not empty: then it keeps evicted pages in memory.
     #[inline]
     pub(super) fn is_active(&self) -> bool {
         self.slot.is_some()
@@ -65,8 +66,8 @@ impl Drop for Hold {
     fn drop(&mut self) {
         let Some(slot) = self.slot else { return };
         let held = own(&slot.held);
-        // Release: the reads under the hold are before its end. Holds of a thread end in any order, so the
-        // turn changes when the last one ends.
+        // Release: if another thread sees that this hold ended, the reads under the hold are done. The holds
+        // of a thread may end in any order. So the turn changes only when the last of them ends.
         slot.held.store(if count(held) == 1 { ended(held) } else { held - 1 }, Ordering::Release);
         slot.pass_on();
     }

@@ -1,4 +1,5 @@
-//! Places of pages that are absent, in files, or in memory (rule P6 of `docs/design/pages.md`).
+//! Places of pages. The page of a place is absent, only in files, or in memory (rule P6 of
+//! `docs/design/pages.md`).
 
 use hedgerow_core::growing::Growing;
 use hedgerow_core::sync::{AtomicPtr, AtomicUsize, Mutex, Ordering};
@@ -17,14 +18,14 @@ pub struct Evicted {
 
 /// The content of a place.
 pub(crate) enum Found<'a, T> {
-    /// Nothing was ever put there.
+    /// No value was ever put into the place.
     Absent,
     Evicted(Evicted),
     InMemory(&'a T),
 }
 
-/// The word of a place, so that each decision uses one load: zero, the address of a value, or an odd number
-/// with the timestamp of an evicted page. Once it is not zero, it never is again.
+/// The word of a place: zero, the address of a value, or an odd number with the timestamp of an evicted page.
+/// One load of the word suffices for each decision. A word that is not zero never becomes zero again.
 struct Place<T>(AtomicPtr<Kept<T>>);
 
 impl<T> Default for Place<T> {
@@ -33,7 +34,7 @@ impl<T> Default for Place<T> {
     }
 }
 
-// SAFETY: readers of several threads get `&T`, and the value may be dropped by any thread.
+// SAFETY: several threads may get `&T`, and any thread may drop the value.
 unsafe impl<T: Send + Sync> Sync for Place<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send + Sync> Send for Place<T> {}
@@ -42,7 +43,7 @@ impl<T> Drop for Place<T> {
     fn drop(&mut self) {
         let last = self.0.load(Ordering::Relaxed);
         if is_value(last) {
-            // The place is owned here alone: no thread has its value.
+            // No other thread has a reference to the place, so none has its value.
             drop(Owned::new(last));
         }
     }
@@ -53,7 +54,8 @@ fn is_value<T>(word: *const Kept<T>) -> bool {
     !word.is_null() && word.addr() & 1 == 0
 }
 
-/// Timestamps take 56 bits ([`Stamp`](crate::subgraph::Stamp)).
+/// Returns the word of an evicted page: an odd number. A timestamp has 56 bits
+/// ([`Stamp`](crate::subgraph::Stamp)), so the shift loses no bit.
 fn word_of<T>(evicted: Evicted) -> *mut Kept<T> {
     std::ptr::without_provenance_mut((evicted.since.0 << 1 | 1) as usize)
 }
@@ -61,13 +63,13 @@ fn word_of<T>(evicted: Evicted) -> *mut Kept<T> {
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("the words of places have timestamps of 56 bits");
 
-/// An array of places. Any thread reads it without locks, with a [`Hold`] if values may be evicted.
+/// An array of places. Threads read it without locks. If values may be evicted, a reader needs a [`Hold`].
 pub(crate) struct Places<T, const MOST: usize> {
     places: Growing<Place<T>, MOST>,
-    /// True if values are evicted. Then a reader needs a hold.
+    /// True if values may be evicted. Then a reader needs a hold.
     evicts: bool,
     retired: Mutex<Replaced<T>>,
-    /// The number of evicted values that wait for holds.
+    /// The number of evicted values that are not freed yet, since holds may keep them.
     waiting: AtomicUsize,
 }
 
@@ -77,7 +79,7 @@ impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
         Places { places: Growing::default(), evicts, retired: Mutex::default(), waiting }
     }
 
-    /// Returns a hold that suffices for these places.
+    /// Returns a hold for these places: an empty one if values are never evicted.
     #[inline]
     pub(crate) fn hold(&self) -> Hold {
         if self.evicts { Hold::begin() } else { Hold::empty() }
@@ -86,26 +88,27 @@ impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
     /// Returns the content of a place.
     ///
     /// # Panics
-    /// If the hold is empty and values are evicted.
+    /// If the hold is empty and values may be evicted.
     #[inline]
     pub(crate) fn get<'a>(&'a self, index: usize, hold: &'a Hold) -> Found<'a, T> {
         assert!(!self.evicts || hold.is_active(), "a page is read without a hold");
         let Some(place) = self.places.get(index) else { return Found::Absent };
-        // Acquire: a value is complete when its address is stored.
+        // Acquire: the thread that stored the address had completed the value before.
         let word = place.0.load(Ordering::Acquire);
-        // SAFETY: the value was the place's when the word was read, and it is dropped after the hold (see
-        // `free`); or values are never evicted, and it is dropped with the places, which are borrowed.
+        // SAFETY: the place had this value when the word was read. If values may be evicted, `free` drops the
+        // value only after the hold has ended. Otherwise the value is dropped with the places, which are
+        // borrowed.
         unsafe { Self::found(word) }
     }
 
-    /// Returns the content that a word means.
+    /// Returns the content that a word stands for.
     ///
     /// # Safety
-    /// If it is the address of a value, no thread drops the value during `'a`.
+    /// If the word is the address of a value, no thread drops the value during `'a`.
     #[inline]
     unsafe fn found<'a>(word: *mut Kept<T>) -> Found<'a, T> {
         if is_value(word) {
-            // SAFETY: by the caller.
+            // SAFETY: the caller guarantees that no thread drops the value during `'a`.
             let kept = unsafe { &*word };
             kept.life.touch();
             Found::InMemory(&kept.value)
@@ -116,28 +119,29 @@ impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
         }
     }
 
-    /// Puts a value into a place that has the content `before`: nothing, or an evicted value. Otherwise the
-    /// content stays, and the value is dropped. True if the value was put. Calls `taken` with the bytes of a
-    /// new chunk.
+    /// Puts a value into a place if the place has the content `before`: `None` if it must be absent, else the
+    /// evicted page that it must have. If the place has other content, that content stays, and the new value
+    /// is dropped. Returns true if the value was put. If the array grows, calls `taken` with the bytes of the
+    /// new table chunk.
     pub(crate) fn put(&self, index: usize, before: Option<Evicted>, value: T, taken: impl Fn(usize)) -> bool {
         let place = self.places.get_or_create(index, taken);
         let before = before.map_or(std::ptr::null_mut(), word_of);
         let value = Kept::boxed(value);
         let put = place.0.compare_exchange(before, value, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if !put {
-            // No other thread has seen it.
+            // No other thread has seen the value.
             drop(Owned::new(value));
         }
         put
     }
 
-    /// Evicts a value, unless another one has its place; it is dropped by a later [`free`](Self::free). The
-    /// caller guarantees that files have its content. True if it was evicted.
+    /// Evicts `value`, unless its place has other content by now. A later [`free`](Self::free) drops the
+    /// value. The caller guarantees that files have its content. Returns true if the value was evicted.
     pub(crate) fn evict(&self, index: usize, value: &T, evicted: Evicted) -> bool {
         let Some(place) = self.places.get(index).filter(|_| self.evicts) else { return false };
         let word = place.0.load(Ordering::Acquire);
-        // SAFETY: as in `get`: the caller has the value by a hold. Another value of the place, which could
-        // be dropped, is not read: only its address is compared.
+        // SAFETY: as in `get`: the caller has `value` by a hold. If the place has another value, another
+        // thread may drop that value. So only its address is compared, and its content is not read.
         let is_it = is_value(word) && std::ptr::eq(unsafe { &raw const (*word).value }, value);
         if !is_it
             || place.0.compare_exchange(word, word_of(evicted), Ordering::AcqRel, Ordering::Relaxed).is_err()
@@ -159,7 +163,7 @@ impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
         freed
     }
 
-    /// True if evicted values wait for holds.
+    /// True if there are evicted values that [`free`](Self::free) has not dropped yet.
     pub(crate) fn has_retired(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
@@ -175,14 +179,14 @@ impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
         self.places.get(index).is_some_and(|place| is_value(place.0.load(Ordering::Acquire)))
     }
 
-    /// Returns the evicted content of a place, if it is evicted.
+    /// Returns the state of an evicted page; `None` if the place is absent or has a value in memory.
     pub(crate) fn evicted(&self, index: usize) -> Option<Evicted> {
         let word = self.places.get(index)?.0.load(Ordering::Acquire);
         let is_evicted = !word.is_null() && !is_value(word);
         is_evicted.then(|| Evicted { since: Timestamp(word.addr() as u64 >> 1) })
     }
 
-    /// True if nothing was ever put into the place.
+    /// True if no value was ever put into the place.
     pub(crate) fn is_absent(&self, index: usize) -> bool {
         self.places.get(index).is_none_or(|place| place.0.load(Ordering::Acquire).is_null())
     }

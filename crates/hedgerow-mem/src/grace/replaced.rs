@@ -1,10 +1,10 @@
-//! Values that were replaced, and wait until no reader can have them.
+//! Values that were replaced. Each is kept until no reader can have it any more.
 
 use super::barrier;
 use super::life::Life;
 use super::read_guard::Ongoing;
 
-/// A value with the record for the model checkers.
+/// A value, and the record of its life that the model checkers use.
 pub(super) struct Kept<T> {
     pub(super) value: T,
     pub(super) life: Life,
@@ -19,7 +19,7 @@ impl<T> Kept<T> {
 /// A value that was taken out of its place. Readers may still have it.
 pub(super) struct Owned<T>(*mut Kept<T>);
 
-// SAFETY: an owned box, under a pointer because readers may still have it.
+// SAFETY: an owned box. It is stored as a pointer, because readers may still have its value.
 unsafe impl<T: Send> Send for Owned<T> {}
 
 impl<T> Owned<T> {
@@ -31,15 +31,15 @@ impl<T> Owned<T> {
 
 impl<T> Drop for Owned<T> {
     fn drop(&mut self) {
-        // SAFETY: made by `Box::into_raw`, owned here alone; the caller that drops it made sure that no
-        // reader has it.
+        // SAFETY: `Box::into_raw` made the pointer, and no other owner has it. A caller drops an `Owned` only
+        // after no reader can have its value any more.
         drop(unsafe { Box::from_raw(self.0) });
     }
 }
 
-/// The replaced values that wait for readers.
+/// The replaced values that are kept because readers may have them.
 pub(super) struct Replaced<T> {
-    /// Replaced values after which no barrier has run yet.
+    /// Values that were replaced after the last barrier.
     fresh: Vec<Owned<T>>,
     waiting: Vec<(Vec<Owned<T>>, Vec<Ongoing>)>,
     #[cfg(feature = "model-checking")]
@@ -63,8 +63,8 @@ impl<T> Replaced<T> {
         self.fresh.push(value);
     }
 
-    /// Runs a barrier and drops the values that no reader can have any more. `ongoing` returns the readers in
-    /// progress. Returns the number of values that it dropped.
+    /// Runs a barrier if values were added since the last one. Drops the values that no reader can have any
+    /// more, and returns their number. `ongoing` returns the readers in progress.
     pub(super) fn advance(&mut self, ongoing: impl FnOnce() -> Vec<Ongoing>) -> usize {
         if !self.fresh.is_empty() && barrier::heavy() {
             let fresh = std::mem::take(&mut self.fresh);
@@ -82,8 +82,8 @@ impl<T> Replaced<T> {
         over.into_iter().map(|(values, _)| values.len()).sum()
     }
 
-    /// Notes the end of the values, for the model checkers. The memory stays until the model is done, so that
-    /// the checker finds a reader that still has it.
+    /// Notes for the model checkers that the lives of the values have ended. The memory of the values stays
+    /// until the model is done. So a checker finds a reader that still reads such a value.
     #[cfg(feature = "model-checking")]
     fn drop_all(&mut self, over: Vec<(Vec<Owned<T>>, Vec<Ongoing>)>) -> usize {
         let before = self.buried.len();

@@ -9,16 +9,18 @@ use hedgerow_core::{Direction, Timestamp};
 use crate::grace::Memory;
 use crate::subgraph::{Home, PAGE, STAMPS, Stamp, Subgraph};
 
-/// Consecutive subgraphs and the data that they share; [`PAGE`] subgraphs in a table.
+/// Consecutive subgraphs, and the data that they share. A page of a table has [`PAGE`] subgraphs.
 pub struct SubgraphPage {
     /// The subgraphs, one or more.
     subgraphs: Box<[Subgraph]>,
-    /// The same as in the subgraphs, so that a read of the stamps touches no header.
+    /// The shared data. Each subgraph refers to them too; with this reference a read of the stamps touches no
+    /// subgraph.
     home: Arc<Home>,
 }
 
 impl SubgraphPage {
-    /// Makes a page of `count` empty subgraphs, between one and [`PAGE`], that allocate from `memory`.
+    /// Makes a page of `count` empty subgraphs, which allocate from `memory`. `count` is between one and
+    /// [`PAGE`].
     pub fn new(memory: Memory, count: usize) -> SubgraphPage {
         SubgraphPage::with_home(Home::new(memory), count)
     }
@@ -29,9 +31,9 @@ impl SubgraphPage {
         SubgraphPage { subgraphs, home }
     }
 
-    /// Makes a page of a table that was evicted before: all chains are marked as not in memory, also chains
-    /// without an image, which older readers must not take as empty. The last operations were at or before
-    /// `since`.
+    /// Makes a page that replaces an evicted one. All its chains are marked as not in memory. This includes
+    /// chains without an image: readers of older states must not treat them as empty. The last operation on
+    /// the page was at or before `since`.
     pub fn marked(memory: Memory, since: Timestamp, directions: &[Direction]) -> SubgraphPage {
         let page = SubgraphPage::with_home(Home::changed_at(memory, since), STAMPS);
         let marked = if faults::is_on(PlantedFault::LoadedPageUnmarked) { &[] } else { directions };
@@ -42,12 +44,12 @@ impl SubgraphPage {
         page
     }
 
-    /// Notes that the page is evicted from its table. The caller holds all its latches.
+    /// Notes that the page is evicted from its table. The caller holds all latches of the page.
     pub(super) fn note_left(&self) {
         self.home.note_left();
     }
 
-    /// Returns the [stamps](Subgraph::stamp) of all its subgraphs, which are adjacent.
+    /// Returns the [stamps](Subgraph::stamp) of all subgraphs of the page. The stamps are adjacent in memory.
     #[inline]
     pub fn stamps(&self) -> impl Iterator<Item = Stamp> {
         self.home.stamps().take(self.subgraphs.len())

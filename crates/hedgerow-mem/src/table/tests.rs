@@ -26,8 +26,8 @@ fn a_far_id_costs_a_page_not_a_table() {
     assert_eq!((existing[0], existing[2 * PAGE - 1]), (0, u32::MAX >> 6));
 }
 
-/// A stored page is neither empty nor created again. It is not in memory until it is loaded, which
-/// happens once.
+/// A stored page is neither treated as empty nor made again. It is not in memory until a thread loads it. A
+/// second load is refused.
 #[test]
 fn a_stored_page_is_not_in_memory_until_it_is_loaded() {
     let (table, hold) = (SubgraphTable::with_stored(Memory::default(), (vec![9, 2, 2], NOW)), Hold::none());
@@ -57,7 +57,7 @@ fn evict(table: &SubgraphTable, number: usize) -> Option<u64> {
     table.evict_page(number, (page, &[Direction::Out]), |_| true)
 }
 
-/// A page leaves once its chains have left, stays readable under a hold, and is loaded again with marks.
+/// A page is evicted after its chains. It stays readable under a hold, and is loaded again with marks.
 #[test]
 fn a_page_without_chains_is_evicted_and_loaded_again() {
     let table = evictable();
@@ -99,8 +99,8 @@ fn a_page_without_chains_is_evicted_and_loaded_again() {
     assert!(page.iter().all(|it| !it.is_resident() && it.stamp().applied() == NOW));
 }
 
-/// A page that files held when the table was made is stored or loaded, and never absent, for a thread that
-/// looks at it again and again while another thread loads it.
+/// One thread looks at a page again and again while another thread loads it. Files held the page when the
+/// table was made. So the first thread finds the page stored or loaded, and never absent.
 #[test]
 fn a_page_that_is_loaded_for_the_first_time_never_looks_absent() {
     const ROUNDS: usize = 20_000;
@@ -125,8 +125,9 @@ fn a_page_that_is_loaded_for_the_first_time_never_looks_absent() {
     }
 }
 
-/// Views know the versions that they have copied by their numbers. So a chain that is loaded without a
-/// version, since files have no image of it, does not begin again with the number of an earlier version.
+/// Views recognise the versions that they have copied by the numbers of the versions. If files have no image
+/// of a chain, the chain is loaded without a version. Its next version must not get the number of an earlier
+/// version.
 #[test]
 fn a_chain_that_was_loaded_as_empty_gets_versions_of_new_numbers() {
     let subgraph = Subgraph::default();

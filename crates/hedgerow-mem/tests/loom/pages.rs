@@ -16,12 +16,12 @@ use crate::versions::{Live, V, inserted};
 const OUT: [Direction; 1] = [Direction::Out];
 const ID: SubgraphId = SubgraphId(0);
 
-/// A table with one page of one chain, which has the edges to 1 up to the last commit.
+/// A table with one page and one chain. After commit number `n`, the chain has the edges to 1 up to `n`.
 struct Tier {
     table: SubgraphTable,
     clock: Clock,
     readers: ReaderRegistry,
-    /// The last commit that files have.
+    /// The number of the last commit that files have.
     clean: Mutex<u64>,
 }
 
@@ -55,7 +55,7 @@ impl Tier {
         Main::from_parts(0, &offsets, &neighbors, None, self.table.arena()).unwrap()
     }
 
-    /// Loads the page if it is stored, then the chain, as the store does.
+    /// Loads the page if it is stored, and then the chain, in the same steps as the store.
     fn load(&self) {
         if let Some(stored) = self.table.stored_page(0) {
             let page = SubgraphPage::marked(self.table.memory().clone(), stored.since, &OUT);
@@ -77,7 +77,8 @@ impl Tier {
         self.table.get(ID, &hold).map(f)
     }
 
-    /// Evicts the chain and the page, and frees both. True if the page was evicted.
+    /// Tries to evict the chain and the page, and frees the evicted memory that no thread uses. Returns true
+    /// if the page was evicted.
     fn evict(&self) -> bool {
         let clean = Timestamp(*self.clean.lock().unwrap());
         let hold = self.table.hold();
@@ -122,8 +123,8 @@ impl Tier {
         }
     }
 
-    /// Commits the insertion of the edge to `dst`, the next one. Tests under the latch that the chain is in
-    /// memory, as a writer does.
+    /// Commits the insertion of the next edge, to `dst`. Tests under the latch that the chain is in memory,
+    /// as each writer does.
     fn commit(&self, dst: u32) {
         loop {
             let hold = self.table.hold();
@@ -148,7 +149,7 @@ impl Tier {
     }
 }
 
-/// The reader finds the list in memory, or in files, wherever the page is.
+/// The reader finds the list, in memory or in files, at each moment of the eviction and the load.
 #[test]
 fn a_reader_beside_a_page_that_leaves_and_is_loaded_again_sees_its_moment() {
     model(|| {
@@ -165,7 +166,8 @@ fn a_reader_beside_a_page_that_leaves_and_is_loaded_again_sees_its_moment() {
     });
 }
 
-/// The page leaves, is loaded, changed, written to files, and leaves again, while an older reader reads.
+/// The page was evicted. While an older reader reads, the page is loaded, changed, written to files and
+/// evicted again.
 #[test]
 fn an_older_reader_beside_a_page_that_changes_sees_its_moment() {
     model(|| {
@@ -186,7 +188,8 @@ fn an_older_reader_beside_a_page_that_changes_sees_its_moment() {
     });
 }
 
-/// A writer that latches a page which leaves finds the mark and starts over.
+/// A writer latches a subgraph while another thread evicts the page. If the eviction comes first, the writer
+/// finds the mark and starts over.
 #[test]
 fn a_writer_beside_a_page_that_leaves_loses_nothing() {
     model(|| {
@@ -200,8 +203,8 @@ fn a_writer_beside_a_page_that_leaves_loses_nothing() {
     });
 }
 
-/// A thread that loads a chain while its page leaves does not fill the page that left: a writer would take
-/// that page for the one in the table.
+/// A thread loads a chain while another thread evicts the page of the chain. The chain must not come into the
+/// evicted page: a writer would take that page for the one in the table.
 #[test]
 fn a_chain_is_not_loaded_into_a_page_that_left() {
     model(|| {
@@ -223,7 +226,7 @@ fn a_chain_is_not_loaded_into_a_page_that_left() {
     });
 }
 
-/// An enumeration reports a page once, wherever it is at that moment.
+/// An enumeration reports a page exactly once, whether the page is in memory or only in files at that moment.
 #[test]
 fn an_enumeration_beside_a_page_that_leaves_and_is_loaded_again_has_it_once() {
     model(|| {

@@ -1,5 +1,5 @@
-//! Sources for tests, and the model with which merges are compared. A list of operations and a reader of
-//! delta records are sources of words; no store has these sources yet.
+//! Sources for tests, and the model with which merges are compared. Two of the sources have words: a list of
+//! operations, and a reader of delta records. No store has sources of words yet.
 
 pub(crate) mod model;
 pub(crate) mod operations;
@@ -52,18 +52,18 @@ pub(crate) fn ask_for_words(count: usize, has_memory: HasMemory<'_>) -> Result<(
     if has_memory(ReadMemory::Buffers(needed)) { Ok(()) } else { Err(TierError::NoRoom { needed }) }
 }
 
-/// Returns a guard that keeps faults away while a test runs.
+/// Returns a guard. While it exists, no test plants a fault.
 #[cfg(feature = "planted-faults")]
 pub(crate) fn sound() -> hedgerow_core::faults::Sound {
     hedgerow_core::faults::sound()
 }
 
-/// Returns a guard of a build without faults.
+/// Returns a guard without effect: this build has no planted faults.
 #[cfg(not(feature = "planted-faults"))]
 pub(crate) fn sound() -> Sound {
     Sound
 }
 
-/// A guard of a build without faults.
+/// A guard without effect, for a build without planted faults.
 #[cfg(not(feature = "planted-faults"))]
 pub(crate) struct Sound;

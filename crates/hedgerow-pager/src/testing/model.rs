@@ -1,5 +1,5 @@
-//! The model: the edges and vertices after all operations in order. It is a source too, which has some images
-//! whole.
+//! The model: the edges and vertices after all operations, applied in order. Some images of a model are a
+//! source of whole lists ([`WholeImages`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ pub(crate) struct Model {
     vertices: BTreeMap<ImageId, u64>,
 }
 
-/// Some images of a state.
+/// Some images of a state, as a source of whole lists.
 #[derive(Clone, Debug)]
 pub(crate) struct WholeImages {
     pub(crate) state: Model,
@@ -64,7 +64,7 @@ impl Model {
 impl<'s> Source<'s> for &'s WholeImages {
     type Whole = ModelList<'s>;
 
-    /// Returns the whole list of the vertex if one of its edges is requested, as images may.
+    /// Returns the whole list of the vertex even if only some of its edges are requested, as images may.
     fn answer(&self, query: &Query, _: HasMemory<'_>) -> Result<Answer<'s, ModelList<'s>>, TierError> {
         if !self.images.contains(&query.chain.image) {
             return Ok(Answer::Nothing);

@@ -40,7 +40,7 @@ impl Operations {
 }
 
 impl<'s> OperationsUpto<'s> {
-    /// Returns the words of a query, newest first, before they are composed.
+    /// Returns the words within a query, newest first, not composed yet.
     fn words(self, query: &Query) -> impl Iterator<Item = Word<'s>> {
         let (query, upto) = (*query, self.upto);
         self.newest_first().filter_map(move |(ts, change)| match change {
@@ -86,7 +86,7 @@ impl<'s> Source<'s> for OperationsUpto<'s> {
     }
 }
 
-/// A source of words alone has no whole lists.
+/// The whole list of a source that has only words: it has no value.
 impl WholeList for Infallible {
     fn for_each(&self, _: impl FnMut(LocalVertex, ItemRef<'_>)) {}
 

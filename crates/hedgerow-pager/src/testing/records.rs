@@ -1,10 +1,10 @@
-//! Delta records: sorted words as bytes, and their reader, as a source of words. Delta runs will have such
-//! records in blocks with checksums.
+//! Delta records (sorted words as bytes), and their reader, which is a source of words. Delta runs will have
+//! such records in blocks with checksums.
 //!
-//! A file has the number of chains (4), then the chains, ascending. A chain has label (2), subgraph (4),
-//! direction (1), the inserted and the removed vertices (8 each), the number of words (4), then the words,
-//! ascending. A word has vertex (1), kind (1), other vertex (4), rank (8); a put also has weight (8), the
-//! length of its row (4), and the row.
+//! The numbers in parentheses are sizes in bytes. A file has the number of chains (4), then the chains,
+//! ascending. A chain has label (2), subgraph (4), direction (1), the inserted and the removed vertices (8
+//! each), the number of words (4), then the words, ascending. A word has vertex (1), kind (1), other vertex
+//! (4), rank (8); a put also has weight (8), the length of its row (4), and the row.
 
 use std::convert::Infallible;
 
@@ -18,9 +18,9 @@ use super::operations::Operations;
 use super::{Edge, ask_for_words, chains, image};
 use crate::{Answer, ChainId, Extent, HasMemory, Identity, MaskAnswer, Query, Source, Word, WordKind};
 
-/// The least bytes of a chain.
+/// The least number of bytes that a chain takes.
 const CHAIN_BYTES: usize = 27;
-/// The least bytes of a word.
+/// The least number of bytes that a word takes.
 const WORD_BYTES: usize = 14;
 /// A timestamp after all operations.
 const ALL: Timestamp = Timestamp(u64::MAX);
@@ -47,7 +47,7 @@ struct Decoder<'a> {
     bytes: Reader<'a>,
 }
 
-/// Returns the records of operations, of which each chain and each edge has one.
+/// Encodes operations as delta records: one record for each chain, with one word for each changed edge.
 pub(crate) fn encode(operations: &Operations) -> Result<Vec<u8>, TierError> {
     let images = operations.images();
     let (source, mut out) = (operations.upto(ALL), Vec::new());
@@ -129,7 +129,7 @@ impl<'a> Decoder<'a> {
         read(&mut self.bytes).map_err(|_| self.error("records cut short"))
     }
 
-    /// Reads a number of parts of at least `least` bytes each, which must fit the remaining bytes.
+    /// Reads a number of parts. Checks that so many parts, of `least` bytes each, fit the remaining bytes.
     fn count(&mut self, least: usize) -> Result<usize, TierError> {
         let count = self.next(Reader::u32)? as usize;
         self.require(count <= self.bytes.remaining() / least, "more parts than bytes")?;

@@ -79,7 +79,8 @@ impl Stack {
         sources
     }
 
-    /// Adds a segment with the images of a state. If the newest layer has segments, it is added to them.
+    /// Adds a segment with the images of a state. If the newest layer has segments, the new one joins that
+    /// layer.
     pub(crate) fn add_segment(&mut self, whole: &WholeImages, as_of: Timestamp) -> Result<(), TierError> {
         let file = FileId(as_of.0 + 1);
         let mut writer = SegmentWriter::create(self.fs.handle(), file, STORE, CONFIG)?;
@@ -100,7 +101,7 @@ impl Stack {
     }
 }
 
-/// Returns the image of a subgraph in a label at a state.
+/// Makes the image `id` from the edges and vertices of a state.
 fn image_of(state: &Model, id: ImageId, as_of: Timestamp) -> SubgraphImage {
     let parts = super::chains(id).map(|chain| {
         let edges: Vec<_> = state.edges(chain).collect();
@@ -124,7 +125,7 @@ fn image_of(state: &Model, id: ImageId, as_of: Timestamp) -> SubgraphImage {
     SubgraphImage { id, as_of, present, keys: ImageKeys::Dense, parts }
 }
 
-/// Converts the whole list of an answer.
+/// Converts the whole list of an answer with `f`. Other answers stay as they are.
 fn map<'s, L, M>(answer: Answer<'s, L>, f: impl FnOnce(L) -> M) -> Answer<'s, M> {
     match answer {
         Answer::Nothing => Answer::Nothing,

@@ -1,4 +1,4 @@
-//! The reader of delta records with any bytes.
+//! Tests of the reader of delta records: it decodes or refuses any bytes.
 
 use hedgerow_core::{Direction, LocalVertex, PropertyId, Row, Timestamp, Value, VertexId};
 use hedgerow_tier::TierError;
@@ -29,7 +29,8 @@ fn records() -> Vec<u8> {
     encode(&operations).unwrap()
 }
 
-/// Decodes the bytes. If they are accepted, merges all their chains; if not, the error must be damage.
+/// Decodes the bytes; returns true if the decoder accepts them. Then both chains of one image must merge. If
+/// the decoder refuses the bytes, the error must be damage.
 fn read(bytes: &[u8]) -> bool {
     let decoded = DeltaRecords::decode("records", bytes);
     match &decoded {

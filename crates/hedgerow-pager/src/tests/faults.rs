@@ -1,11 +1,12 @@
-//! Planted faults of the merge: the random stacks find each.
+//! Planted faults of the merge. The random stacks find each fault.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_testkit::explored;
 
 use super::stacks::{STACKS, check_stack};
 
-/// The faults that this crate finds. `hedgerow` also finds the last one, in graphs over many pages.
+/// The faults that the tests of this crate find. The tests of `hedgerow` find the last one too, in graphs
+/// with many pages.
 const FOUND: [PlantedFault; 4] = [
     PlantedFault::OlderWordWins,
     PlantedFault::PutIfAbsentEndsSearch,

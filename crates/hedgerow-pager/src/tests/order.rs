@@ -1,4 +1,4 @@
-//! Which sources a merge asks, and its errors.
+//! Tests of the order in which a merge asks its sources, and of its errors.
 
 use std::cell::RefCell;
 
@@ -17,10 +17,10 @@ use crate::{
 const VERTEX: LocalVertex = LocalVertex(4);
 const EDGE: Identity = Identity { local: VERTEX, other: VertexId(9), rank: 0 };
 
-/// A source with one answer, which notes the queries that it gets.
+/// A source that always has the same answer, and notes the queries that it gets.
 struct Asked<'a> {
     answer: Has,
-    /// The number of each source that was asked, with the extent.
+    /// The queries so far: the number of the source, and the extent.
     log: &'a RefCell<Vec<(usize, Extent)>>,
     number: usize,
 }
@@ -33,7 +33,7 @@ enum Has {
     Damage,
 }
 
-/// A list of one edge that cannot be read.
+/// A whole list with one edge. It panics if a merge reads its edges.
 struct Uncompared;
 
 impl WholeList for Uncompared {
@@ -77,7 +77,8 @@ fn query(extent: Extent) -> Query {
     Query { chain: ChainId::new(image(0, 2), Direction::Out), extent, rows: true }
 }
 
-/// Merges sources, newest first; returns which were asked, and the degree of the vertex.
+/// Merges sources with these answers, newest first. Returns the queries that the sources got. If `count` is
+/// true, returns the degree of the vertex too.
 fn asked(answers: &[Has], extent: Extent, count: bool) -> (Vec<(usize, Extent)>, Option<u64>) {
     let log = RefCell::new(Vec::new());
     let sources =
@@ -108,7 +109,8 @@ fn a_query_for_an_edge_ends_at_a_put_or_remove() {
         let (log, found) = asked(&[Word(last), Damage], Extent::Edge(EDGE), true);
         assert_eq!((log.len(), found), (1, Some(degree)));
     }
-    // The put after the remove is valid, and nothing below the remove is read.
+    // The newer *put if absent* is valid, since the *remove* comes before it. No source below the *remove* is
+    // asked.
     let (log, found) = asked(&[Word(PutIfAbsent), Word(Remove), Damage], Extent::Edge(EDGE), true);
     assert_eq!((log.len(), found), (2, Some(1)));
     let (log, _) = asked(&[Word(PutIfAbsent), Whole, Damage], Extent::Edge(EDGE), false);
@@ -166,7 +168,7 @@ fn a_source_without_memory_for_its_words_fails() {
     let operations = Operations { entries: vec![(Timestamp(1), change)] };
     let merged = merge([operations.upto(Timestamp(1))], &query(Extent::Chain), &mut |_| false);
     assert!(matches!(merged.err(), Some(TierError::NoRoom { needed }) if needed > 0));
-    // Before the operation there is nothing, which takes no memory.
+    // At a timestamp before the operation, the source has no words, and takes no memory.
     let merged = merge([operations.upto(Timestamp(0))], &query(Extent::Chain), &mut |_| false).unwrap();
     assert!(merged.words().is_empty() && merged.base().is_none());
 }

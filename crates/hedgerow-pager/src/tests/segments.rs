@@ -1,4 +1,4 @@
-//! Reads of the images in several segments: the newest is valid in each kind of read.
+//! Tests of reads of images in several segments: the newest image is valid in each kind of read.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::{ChainId, Identity, Sources, WordKind};
 
 const VERTEX: LocalVertex = LocalVertex(3);
 
-/// The images of three segments, oldest first. The images of a segment have its number as the timestamp, and
-/// their vertex has as many neighbors.
+/// The images of three segments, oldest first, each as (label, subgraph). In segment number `n`, from 1 on,
+/// each image has the timestamp `n`, and its vertex has `n` neighbors.
 const SEGMENTS: [&[(u16, u32)]; 3] =
     [&[(0, 0), (0, 1), (0, 2), (0, 70), (1, 0)], &[(0, 1), (1, 0)], &[(0, 0), (0, 1)]];
 
-/// Adds a segment with images of `degree` edges as of `as_of`.
+/// Adds a segment with these images as of `as_of`. Each image has `degree` edges.
 fn add(stack: &mut Stack, images: &[(u16, u32)], degree: u32, as_of: Timestamp) -> Result<(), TierError> {
     let (mut state, edge) = (Model::default(), Edge { weight: 1.0, row: None });
     let images: Vec<ImageId> = images.iter().map(|&(label, subgraph)| image(label, subgraph)).collect();
@@ -110,8 +110,9 @@ fn only_wanted_images_are_read_and_each_once() {
     assert_eq!(stack.fs.read_count(), before);
 }
 
-/// A read of a list reads nothing of older segments: one directory and one block if the newest segment has
-/// the image, and a directory more for each newer segment of the page that lacks it.
+/// A read of a list reads one directory and one block of the segment that has the valid image. If newer
+/// segments have the page but not the image, it also reads one directory of each. It reads nothing of older
+/// segments.
 #[test]
 fn a_list_takes_a_directory_of_each_newer_segment_and_one_block() {
     let _sound = sound();
@@ -121,7 +122,7 @@ fn a_list_takes_a_directory_of_each_newer_segment_and_one_block() {
         let query = list(id, ImageExtent::Whole);
         sources(&stack).read_list(&query, &stack.cache, &mut |_| true).unwrap();
         assert_eq!(stack.fs.read_count() - before, reads, "{id}");
-        // The cache has both now.
+        // The cache has the directories and the block now, so the second read reads no file.
         sources(&stack).read_list(&query, &stack.cache, &mut |_| true).unwrap();
         assert_eq!(stack.fs.read_count() - before, reads, "{id}");
     }

@@ -1,4 +1,5 @@
-//! Random stacks of sources, compared with the model by whole chain, list, neighbor, edge, degree and mask.
+//! Random stacks of sources. They are compared with the model by whole chain, list, neighbor, edge, degree
+//! and mask.
 
 use hedgerow_core::{LabelId, LocalVertex, PropertyId, Row, Timestamp, Value, VertexId};
 use hedgerow_mem::items::ItemRef;
@@ -25,7 +26,7 @@ fn images() -> [ImageId; 3] {
 /// An edge: its identity, the bits of its weight, and its properties.
 type Shown = (Identity, u64, Option<Row>);
 
-/// A stack and the state that it stands for.
+/// A stack, and the model of the state that its merge must return.
 struct Case {
     stack: Stack,
     model: Model,
@@ -40,7 +41,8 @@ impl Case {
         for _ in 0..=case.rng.below(6) {
             case.add_layer()?;
         }
-        // A reader that does not see the newest operations.
+        // The newest layer also has operations after `upto`. The reader does not see them, and the model
+        // lacks them.
         let mut operations = case.operations();
         let (model, upto) = (case.model.clone(), case.now);
         operations.entries.extend(case.operations().entries);
@@ -119,7 +121,8 @@ impl Case {
         to.entries.push((self.now, change));
     }
 
-    /// Returns none or some of three properties, so that a row that is merged with an older one differs.
+    /// Returns a row with some of three properties, or `None`. So a merge that mixes the properties of two
+    /// rows returns a wrong row.
     fn row(&mut self) -> Option<Row> {
         let (has, number) = (self.rng.below(8), self.rng.below(1000));
         let cells = [Value::I64(number as i64), Value::from(number.to_string().as_str()), Value::Bool(true)];

@@ -28,8 +28,8 @@ impl Horizon for Nobody {
     }
 }
 
-/// A page that was evicted stays readable under a hold, and nothing is loaded into it: another page may have
-/// its place.
+/// Tests that an evicted page stays readable under a hold, and that no chain is loaded into it: another page
+/// may have its place.
 pub(crate) fn a_page_that_left_stays_under_a_hold_and_is_not_filled() {
     let table = SubgraphTable::evictable(Memory::default(), (Vec::new(), Timestamp::ZERO));
     let account = table.memory().account().clone();
@@ -59,7 +59,7 @@ fn label(number: u64) -> String {
     format!("l{number}")
 }
 
-/// Compares all edges of three labels with those that a snapshot must have.
+/// Compares all edges of three labels in a snapshot with the expected edges.
 fn compare_labels(snapshot: &Snapshot, expected: &Edges, rng: &mut SplitMix64) {
     for number in [rng.below(LABELS), rng.below(LABELS), rng.below(LABELS)] {
         let mut all = Edges::new();
@@ -69,7 +69,7 @@ fn compare_labels(snapshot: &Snapshot, expected: &Edges, rng: &mut SplitMix64) {
     }
 }
 
-/// Compares point reads of a snapshot with the edges that it must have.
+/// Compares point reads of a snapshot with the expected edges.
 fn compare(snapshot: &Snapshot, expected: &Edges, rng: &mut SplitMix64, reads: usize) {
     for _ in 0..reads {
         let from = (rng.below(LABELS), rng.below(VERTICES), 0);
@@ -90,7 +90,8 @@ fn options() -> Options {
     options.memory_limit(LEAST_MEMORY_LIMIT).checkpoint_log_bytes(1 << 20)
 }
 
-/// Compares the differences between two snapshots, in one label, with the edges that they have.
+/// Compares the reported changes between two snapshots, in one label, with the differences of their expected
+/// edges.
 fn compare_changes(number: u64, (earlier, before): (&Snapshot, &Edges), (later, after): (&Snapshot, &Edges)) {
     let changes = later.changes_since_of(earlier, &*label(number)).unwrap();
     let found: Vec<_> =
@@ -102,8 +103,9 @@ fn compare_changes(number: u64, (earlier, before): (&Snapshot, &Edges), (later, 
     assert!(found == expected, "label {number}: {} and {} changes", found.len(), expected.len());
 }
 
-/// Commits whose pages together are several times the limit: none is refused, and reads, also of a held
-/// snapshot, see what they must. Checkpoints, `compact`, a backup and `check` find each page.
+/// Tests commits whose pages together take several times the limit. No commit is refused. All reads see the
+/// expected edges, and so do reads of a held snapshot. Checkpoints, `compact`, a backup and `check` find each
+/// page.
 pub(crate) fn commits_over_many_labels_go_on_within_a_small_limit() {
     let disk = SimFs::new();
     let graph = options().open_on(disk.handle()).unwrap();

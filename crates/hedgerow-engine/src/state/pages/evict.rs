@@ -1,5 +1,5 @@
-//! Eviction of chains that files hold unchanged, when the limit leaves no room (rules E1 to E4, E9 of
-//! `docs/design/eviction.md`), and of pages without chains (rule P6 of `docs/design/pages.md`).
+//! Eviction under a memory limit: of chains that files hold in the same state (rules E1 to E4, E9 of
+//! `docs/design/eviction.md`), and of pages without chains in memory (rule P6 of `docs/design/pages.md`).
 
 use std::time::Duration;
 
@@ -12,24 +12,27 @@ use hedgerow_tier::PageId;
 use crate::state::page_versions::UnkeptHorizon;
 use crate::state::store::Core;
 
-/// The number of chains that are evicted before the account is checked again.
+/// The number of chains, or of pages, that are evicted before the account is checked again.
 const AT_ONCE: usize = 32;
-/// The greatest number of waits for walks that may stand on evicted chains, and their length.
+/// The greatest number of waits for walks that may still read evicted chains, and the length of each wait.
 const MOST_WAITS: usize = 100;
 const WAIT: Duration = Duration::from_micros(100);
 
-/// The share of resident memory that may be cooling.
+/// The divisor of resident memory: the quotient is the greatest memory of cooling chains.
 const COOLING: usize = 10;
 
 /// The last page that eviction considered. The next eviction begins with it.
 type Hand = Option<PageId>;
 
 impl Core {
-    /// Evicts chains, and pages without chains, until `is_enough`, or nothing else can be evicted; returns
-    /// the number of subgraphs. Goes through the tables in order, from the last considered subgraph on.
-    /// Chains cool before they are retired; if that is not enough, all cooling chains are retired too, and
-    /// then the pages that have no other chains. One thread evicts at a time, others wait. Tries latches, and
-    /// holds those of one page at a time. O(subgraphs), and O(log chains that are cooling) for each.
+    /// Evicts chains, and pages without chains, until `is_enough` returns true or nothing else can be
+    /// evicted. Returns the number of subgraphs whose chains were evicted. Goes through the tables page by
+    /// page, from the last considered page on. Evicted chains are cooling before they are retired. If this
+    /// pass is not enough, retires all cooling chains, and then evicts the pages that have no chains in
+    /// memory any more.
+    ///
+    /// One thread evicts at a time; other threads wait. Tries latches, and holds the latches of one page at a
+    /// time. O(subgraphs), and O(log chains that are cooling) for each subgraph.
     pub(crate) fn evict_until(&self, is_enough: impl Fn() -> bool) -> usize {
         let Some(clean) = self.eviction.clean() else { return 0 };
         let mut hand = self.eviction.hand();
@@ -44,7 +47,7 @@ impl Core {
         evicted
     }
 
-    /// Evicts pages whose chains have left, until `is_enough`.
+    /// Goes through all pages, and evicts those without chains in memory, until `is_enough` returns true.
     fn evict_pages(&self, is_enough: impl Fn() -> bool) {
         let mut evicted = 0;
         for (table, page) in self.all_pages() {
@@ -62,8 +65,9 @@ impl Core {
         }
     }
 
-    /// Evicts a page if all its chains are out of memory, and no commit has pinned one of them (rule P6).
-    /// Pages of the default label stay: they have the existence of vertices, in about a byte for each.
+    /// Evicts a page if none of its chains is in memory, and no commit has pinned one of them (rule P6).
+    /// Returns true if the page was evicted. Pages of the default label stay: they record which vertices
+    /// exist, in about a byte for each vertex.
     fn evict_page(&self, table: &SubgraphTable, id: PageId) -> bool {
         if id.label == LabelId::DEFAULT {
             return false;
@@ -73,7 +77,7 @@ impl Core {
         let Some(page) = table.page(number, &hold) else { return false };
         let is_free = |since: Timestamp| {
             debug_assert!(self.eviction.clean().is_some_and(|clean| since <= clean), "{since:?}");
-            // Under the latches, like the eviction of a chain (rule E3).
+            // Noted under the latches, like the eviction of a chain (rule E3).
             self.eviction.note_happens();
             !self.eviction.is_page_pinned(id)
         };
@@ -81,15 +85,15 @@ impl Core {
         marked.inspect(|&marked| self.eviction.note_page_gone(marked)).is_some()
     }
 
-    /// Evicts all that can be evicted, and leaves it cooling; returns the number of subgraphs. For tests: it
-    /// frees no memory.
+    /// Evicts all chains that can be evicted, and leaves them cooling; returns the number of their subgraphs.
+    /// For tests: the memory of these chains is not freed. Pages without chains in memory are evicted too.
     pub(crate) fn cool_all(&self) -> usize {
         let Some(clean) = self.eviction.clean() else { return 0 };
         let mut hand = self.eviction.hand();
         self.cool_until(&mut hand, clean, || usize::MAX, || false)
     }
 
-    /// Like [`evict_until`](Self::evict_until), but leaves up to `most` bytes cooling.
+    /// Makes the first pass of [`evict_until`](Self::evict_until). Leaves up to `most` bytes cooling.
     fn cool_until(
         &self,
         hand: &mut Hand,
@@ -108,11 +112,12 @@ impl Core {
                 break;
             }
             *hand = Some(page);
-            // The chains of the page left in an earlier round, unless another thread needed them since.
+            // Evicted if an earlier round evicted all chains of the page, and no thread has needed them
+            // since.
             pages_left += usize::from(self.evict_page(table, page));
             for place in 0..PAGE {
                 let id = SubgraphId((page.page as usize * PAGE + place) as u32);
-                // A thread that waits for walks and holds has no hold.
+                // The hold ends before `free_evicted` is called, which frees only pages that no hold keeps.
                 let chain_left = {
                     let hold = table.hold();
                     let Some(subgraph) = table.get(id, &hold) else { break };
@@ -140,7 +145,7 @@ impl Core {
         evicted
     }
 
-    /// Returns the pages of all tables, ascending.
+    /// Returns all pages that are not absent, ascending, each with its table.
     fn all_pages(&self) -> impl Iterator<Item = (&SubgraphTable, PageId)> {
         let of_table = |(label, table)| {
             SubgraphTable::numbers(table).map(move |page| (table, PageId { label, page: page as u32 }))
@@ -155,10 +160,10 @@ impl Core {
         resident as usize / COOLING
     }
 
-    /// Links a cooling subgraph again (rule E9); returns true if it is in memory afterwards. Never called
-    /// with a latch. O(log chains that are cooling); never waits.
+    /// Links the chains of a cooling subgraph again (rule E9); returns true if this call linked them. The
+    /// caller holds no latch. O(log chains that are cooling); never waits.
     pub(super) fn relink(&self, subgraph: &Subgraph) -> bool {
-        // In a forked child the locks may never be released.
+        // In a forked child, threads that the child does not have may hold the locks for ever.
         if self.is_forked() || !subgraph.is_cooling() {
             return false;
         }
@@ -173,25 +178,26 @@ impl Core {
         let Some(mut latched) = subgraph.try_latch_for_upkeep() else { return false };
         let evicted = !self.eviction.is_pinned(id) && latched.evict_clean(clean, &self.horizon_of_eviction());
         if evicted {
-            // Under the latch (rule E3).
+            // Noted under the latch (rule E3).
             self.eviction.note_gone();
         }
         evicted
     }
 
-    /// Returns the readers that keep chains in memory although files hold them unchanged (rule E2). The
-    /// caller holds the latch.
+    /// Returns the horizon for eviction: the readers without a page version. These readers keep chains in
+    /// memory even if files hold the chains in the same state (rule E2). The caller holds the latch.
     fn horizon_of_eviction(&self) -> UnkeptHorizon<'_> {
         UnkeptHorizon::new(self.horizon(), &self.eviction.page_versions)
     }
 
-    /// Drops the page versions that no reader holds any more.
+    /// Drops the page versions that no reader needs any more.
     pub(crate) fn drop_page_versions(&self) {
         self.eviction.page_versions.drop_unread(self.clock.published(), &self.readers);
     }
 
-    /// Frees evicted chains and pages. Waits shortly for walks that may stand on chains: on a busy machine
-    /// the thread of such a walk may not be running. Does not wait for holds, which may last long.
+    /// Frees evicted chains and pages. Waits for a short time for walks that may still read the chains: on a
+    /// busy machine the thread of such a walk may not be running. Does not wait for holds, since a hold may
+    /// last long.
     fn free_evicted(&self) {
         let memory = self.subgraphs.memory();
         for _ in 0..MOST_WAITS {

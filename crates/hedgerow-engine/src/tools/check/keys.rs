@@ -1,10 +1,15 @@
-//! The check that the key of each vertex names it.
+//! The check that the key of each vertex names this vertex.
 //!
-//! If memory does not have all keys, a look-up would read a block of a key index for each vertex. So the
-//! check avoids look-ups. Each sum belongs to some neighboring ids. A pass over the vertices adds to it a
-//! fingerprint of each vertex and key that memory does not have. A pass over the indexes subtracts the
-//! fingerprints of all keys that a look-up would find. Only ids whose sum is not zero have their keys looked
-//! up. All others are right, except with a chance of one in 2^128, as with the [copies of
+//! If memory does not have all keys, a look-up of each key would read a block of a key index for each vertex.
+//! So the check compares sums instead. Each sum belongs to some consecutive ids.
+//!
+//! 1. A pass over the vertices takes the keys that memory does not know. It adds the fingerprint of each such
+//!    key and its vertex to the sum of the vertex.
+//! 2. A pass over the key indexes takes the keys that a look-up would find. It subtracts the fingerprint of
+//!    each such key and the vertex that it names.
+//! 3. If a sum is not zero, the check looks up the keys of its ids.
+//!
+//! The keys of all other ids are right, except with a chance of one in 2^128, as with the [copies of
 //! edges](super::sides).
 
 use std::hash::{DefaultHasher, Hash, RandomState};
@@ -22,18 +27,18 @@ use crate::read::snapshot::Snapshot;
 use crate::read::tiered::Census;
 use crate::state::store::Core;
 
-/// The number of vertices whose keys are read at a time: keys of neighboring ids are in the same blocks.
+/// The number of vertices whose keys are read together. Keys of neighboring ids are in the same blocks.
 const TOGETHER: usize = 512;
 /// The least number of ids that share a sum.
 const IDS_PER_SUM: u32 = 1 << 8;
-/// The divisor of the memory limit that gives the largest share for sums. Without a limit the share is
+/// The divisor of the memory limit. The quotient is the greatest memory of the sums; without a limit it is
 /// [`BYTES`].
 const SHARE: u64 = 64;
 const BYTES: u64 = 16 << 20;
 
 impl Graph {
-    /// Checks that the key of each vertex names it. Reads each block of a key index once, and again only for
-    /// keys that may name another vertex.
+    /// Checks that the key of each vertex names this vertex. Reads each block of a key index once, and again
+    /// only for keys that may name another vertex.
     pub(super) fn check_keys(
         &self,
         census: &Census,
@@ -55,8 +60,8 @@ impl Graph {
             Ok(())
         })?;
         if sums.keys > 0 {
-            // Uses the present sources: a checkpoint may have replaced files that were read above by files
-            // with the same keys.
+            // Takes the sources again: a checkpoint may have replaced files, since the pass above read them,
+            // by files with the same keys.
             self.engine.pages.sources().for_each_key(|key, named| {
                 if !self.engine.ids.knows(named) {
                     sums.take_off(key, named);
@@ -66,7 +71,7 @@ impl Graph {
         self.look_up_keys(census.vertices().filter(|v| sums.differs(*v)), snapshot, report)
     }
 
-    /// Looks up the key of each vertex.
+    /// Looks up the key of each vertex, and reports the keys that do not name their vertex.
     fn look_up_keys(
         &self,
         vertices: impl Iterator<Item = VertexId>,
@@ -101,7 +106,7 @@ impl Graph {
     }
 }
 
-/// Sums of fingerprints, each for some neighboring ids.
+/// Sums of fingerprints, each for some consecutive ids.
 struct Sums {
     fingerprints: RandomState,
     ids_per_sum: u32,
@@ -128,7 +133,7 @@ impl Sums {
         Sums { fingerprints: RandomState::new(), ids_per_sum, sums, keys: 0, _charge: charge }
     }
 
-    /// Returns the sum of an id; `None` for ids that were added later.
+    /// Returns the sum of an id; `None` for an id that was added after the check began.
     fn of(&mut self, id: VertexId) -> Option<&mut Sum> {
         self.sums.get_mut((id.0 / self.ids_per_sum) as usize)
     }
@@ -137,7 +142,7 @@ impl Sums {
         fingerprint(&self.fingerprints, |hasher: &mut DefaultHasher| (key, id.0).hash(hasher))
     }
 
-    /// Adds the key of a vertex that memory does not have.
+    /// Adds the fingerprint of a key that memory does not know, and of its vertex.
     fn add(&mut self, sources: &Sources, key: VertexKeyRef<'_>, id: VertexId) {
         let Some(key) = sources.indexed_key(key) else { return self.suspect(id) };
         let fingerprint = self.fingerprint(key, id);
@@ -147,7 +152,7 @@ impl Sums {
         }
     }
 
-    /// Subtracts a key of an index, with the vertex that it names.
+    /// Subtracts the fingerprint of a key of a key index, and of the vertex that the key names.
     fn take_off(&mut self, key: IndexedKey<'_>, named: VertexId) {
         let fingerprint = self.fingerprint(key, named);
         if let Some(sum) = self.of(named) {
@@ -161,7 +166,7 @@ impl Sums {
         }
     }
 
-    /// True if the keys of this id and its neighboring ids must be looked up.
+    /// True if the keys of this id, and of the ids with the same sum, must be looked up.
     fn differs(&self, id: VertexId) -> bool {
         let sum = self.sums.get((id.0 / self.ids_per_sum) as usize);
         sum.is_none_or(|sum| sum.keys != 0 || sum.is_suspect)

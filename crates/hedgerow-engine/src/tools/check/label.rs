@@ -1,4 +1,5 @@
-//! The check of the lists of one label. A walk reads every list once, and again if copies of edges differ.
+//! The check of the lists of one label. One pass reads every list. If copies of edges differ, further passes
+//! read the lists again.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use crate::read::snapshot::Snapshot;
 use crate::state::placement::Placement;
 use crate::state::schema::Label;
 
-/// The divisor of the memory limit that gives the approximate share for copies of edges that are compared one
-/// by one. Without a limit the share is [`BYTES`].
+/// The divisor of the memory limit. The quotient is the approximate memory for copies of edges that are
+/// compared one by one; without a limit it is [`BYTES`].
 const SHARE: u64 = 32;
 const BYTES: u64 = 64 << 20;
 
@@ -26,7 +27,8 @@ pub(super) struct LabelCheck<'a> {
     lists: Lists<'a>,
     label: &'a Label,
     placement: Placement,
-    /// The vertices that may be sources, and those that may be destinations; `None` if all may be both.
+    /// The vertices that may be sources, and those that may be destinations; `None` if every vertex may be
+    /// both.
     ends: Option<[Arc<VertexMask>; 2]>,
     /// `None` if the label has no second copies of edges.
     sides: Option<Sides>,
@@ -170,7 +172,7 @@ impl<'a> LabelCheck<'a> {
         Ok(())
     }
 
-    /// Compares the copies of one edge, as far as they exist.
+    /// Compares the two copies of one edge; one of them may be missing.
     fn compare(&self, copies: &[Copied], report: &mut CheckReport) {
         let of = |second: bool| copies.iter().find(|copy| copy.second == second);
         for (copy, other) in [(of(false), of(true)), (of(true), of(false))] {

@@ -1,6 +1,6 @@
-//! A pass over every list of a label, a page at a time. It reads versions in memory, and images of all other
-//! lists, which it drops right after (rule E6 of `docs/design/cold-reads.md`). It puts no data into the
-//! store's tables.
+//! A pass over every list of a label, page by page. It reads a list from a version if memory has one, else
+//! from an image (rule E6 of `docs/design/cold-reads.md`). It drops each image after use, and puts no data
+//! into the store's tables.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::state::store::Core;
 pub(super) enum Met<'a> {
     /// An edge.
     Edge(ItemRef<'a>),
-    /// The end of the list. Every list has one, even a list without edges.
+    /// The end of the list. A list without edges may have an end too.
     End,
 }
 
@@ -60,7 +60,8 @@ impl Lists<'_> {
             for (version, &direction) in versions.iter_mut().zip(directions) {
                 *version = subgraph.version(direction, self.ts)?;
             }
-            // Both versions were found: from here on nothing is read twice.
+            // All versions were found, so the read of this subgraph does not fail from here on: `f` gets no
+            // list twice.
             for (version, &direction) in versions.iter().zip(directions) {
                 let Some(version) = version else { continue };
                 for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {

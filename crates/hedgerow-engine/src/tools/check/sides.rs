@@ -1,10 +1,10 @@
-//! The check that the two copies of each edge agree, without a look-up of either.
+//! The check that the two copies of each edge agree, without a look-up of any copy.
 //!
-//! Each edge has a fingerprint of 128 bits over the data that both of its copies have. The edges of a label
-//! are divided among some sums. A pass over the lists adds the fingerprint of each first copy to its sum, and
-//! subtracts that of each second copy. If all copies agree, all sums are zero at the end. Fingerprints are
-//! keyed with random numbers of the process. So a sum of edges that differ is zero only with a chance of one
-//! in 2^128.
+//! Each edge has a fingerprint of 128 bits over the data that both of its copies have. Each edge of a label
+//! belongs to one of several sums. A pass over the lists adds the fingerprint of each first copy to the sum
+//! of its edge, and subtracts the fingerprint of each second copy. If all copies agree, all sums are zero at
+//! the end. The fingerprints have a random key. So if copies of an edge differ, the sum of the edge is zero
+//! only with a chance of one in 2^128.
 
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 
@@ -18,7 +18,8 @@ use crate::state::store::Core;
 
 /// The approximate number of edges that share a sum.
 const EDGES_PER_SUM: u64 = 256;
-/// The divisor of the memory limit that gives the largest share for sums.
+/// The divisor of the memory limit. The quotient is the greatest memory of the sums, unless [`FEWEST`] sums
+/// take more.
 const SHARE: u64 = 64;
 const FEWEST: u64 = 1 << 8;
 const MOST: u64 = 1 << 20;
@@ -27,7 +28,7 @@ const MOST: u64 = 1 << 20;
 pub(super) struct Sides {
     placement: Placement,
     fingerprints: RandomState,
-    /// Factors that choose the sum of an edge, the same for both copies.
+    /// The factors of the hash that chooses the sum of an edge. Both copies of an edge have the same sum.
     spread: [u64; 2],
     sums: Vec<u128>,
     /// The number of first copies that were added.
@@ -44,7 +45,7 @@ pub(super) struct Copied {
     /// True if it is the second copy.
     pub(super) second: bool,
     weight: f64,
-    /// The properties of fixed width; `None` without one.
+    /// The properties of fixed width; `None` if there are none.
     fixed: Option<Row>,
 }
 
@@ -59,8 +60,8 @@ impl Copied {
     }
 }
 
-/// Returns 128 bits of hash of the data that `feed` writes, keyed with random numbers: the hash of the data,
-/// and that of the data with one more byte.
+/// Returns a fingerprint of 128 bits of the data that `feed` writes, keyed with random numbers. One half is
+/// the hash of the data, the other half the hash of the data and one more byte.
 pub(super) fn fingerprint(keyed: &RandomState, feed: impl FnOnce(&mut DefaultHasher)) -> u128 {
     let mut hasher = keyed.build_hasher();
     feed(&mut hasher);
@@ -76,7 +77,7 @@ impl Sides {
         let spread = [0_u64, 1].map(|n| fingerprints.hash_one(n) | 1);
         let room = core.memory_limit.unwrap_or(u64::MAX) / SHARE / size_of::<u128>() as u64;
         let wanted = (edges / EDGES_PER_SUM).clamp(FEWEST, MOST).next_power_of_two();
-        // A power of two, even if the limit decides: sums are chosen by bits.
+        // A power of two, even if the limit determines the number: bits of a hash choose the sum.
         let count = wanted.min(1 << room.max(FEWEST).ilog2()) as usize;
         let charge = Charge::new(core.account(), Purpose::Views, count * size_of::<u128>());
         let placement = core.placement();
@@ -120,7 +121,8 @@ impl Sides {
         })
     }
 
-    /// Adds a copy of an edge to its sum. It is in the list of `at` in `direction`.
+    /// Adds a first copy of an edge to the sum of the edge, or subtracts a second copy. The copy is in the
+    /// list of `at` in `direction`.
     pub(super) fn note(&mut self, at: VertexId, direction: Direction, item: &ItemRef<'_>) {
         let Some((edge, second)) = self.name(at, direction, item.dst, item.rank) else { return };
         let fingerprint = self.fingerprint(edge, item);
@@ -134,7 +136,7 @@ impl Sides {
         }
     }
 
-    /// Returns the sums of edges with copies that differ.
+    /// Returns the positions of the sums that are not zero: their edges have copies that differ.
     pub(super) fn differing(&self) -> Vec<usize> {
         if faults::is_on(PlantedFault::SidesNotCompared) {
             return Vec::new();
@@ -142,7 +144,7 @@ impl Sides {
         (0..).zip(&self.sums).filter(|(_, sum)| **sum != 0).map(|(at, _)| at).collect()
     }
 
-    /// Returns the number of sums that may be examined together, if the copies of their edges may take
+    /// Returns the number of sums whose edges may be compared together, if the copies of these edges may take
     /// `bytes` of memory.
     pub(super) fn at_once(&self, bytes: u64) -> usize {
         let copies = 2 * (self.edges / self.sums.len().max(1) as u64 + 1);

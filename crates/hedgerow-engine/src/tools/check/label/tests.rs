@@ -1,5 +1,5 @@
-//! Each kind of problem of an edge or a list is reported. The tests write single copies of edges into chains,
-//! which no commit does.
+//! Tests that each kind of problem of an edge or a list is reported. They write single copies of edges into
+//! chains; no commit does this.
 
 use hedgerow_core::{KeyKind, KindId, PropertyId, PropertyType, Row, RowRef, Value};
 use hedgerow_mem::subgraph::LocalOp;
@@ -41,7 +41,7 @@ fn graph(directed: bool) -> Graph {
     graph
 }
 
-/// The copy of an edge of a label in a chain.
+/// A copy of an edge that a test writes into a chain.
 struct Planted {
     label: &'static str,
     op: EdgeOp,
@@ -96,7 +96,8 @@ fn update(of: Planted) -> Planted {
     Planted { op: EdgeOp::Update, ..of }
 }
 
-/// Writes the copies, and expects exactly these problems, apart from those of counts.
+/// Writes the copies, checks the graph, and expects exactly these problems. Problems of the counters are
+/// ignored.
 fn reports(directed: bool, copies: &[Planted], expected: &[&str]) {
     let graph = graph(directed);
     copies.iter().for_each(|copy| copy.write(&graph));
@@ -208,7 +209,7 @@ fn properties_in_a_copy_that_has_none_are_named() {
     let both = Row::new(vec![(NUMBER, Value::from(5)), (TEXT, Value::from("five"))]);
     let expected = "label \"calls\", vertex number 1, Out: edge with 0 rank 0: text in its second copy";
     reports(false, &[Planted { row: both, ..update(out("calls", B, A)) }], &[expected]);
-    // A copy with both faults has both named.
+    // If a copy has two faults, the report names both.
     reports(
         false,
         &[update(out("calls", B, A)).with(TEXT, "five")],
