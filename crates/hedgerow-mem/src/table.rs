@@ -11,7 +11,7 @@ use hedgerow_core::sync::{AtomicUsize, Ordering};
 use hedgerow_core::{Direction, SubgraphId, Timestamp};
 
 use crate::arena::Arena;
-use crate::grace::{Evicted, Found, Hold, Memory, Places};
+use crate::grace::{Found, Hold, Memory, Places};
 use crate::subgraph::{Latched, STAMPS, Subgraph};
 use crate::version::NotInMemory;
 
@@ -169,7 +169,7 @@ impl SubgraphTable {
     pub fn look<'a>(&'a self, number: usize, hold: &'a Hold) -> PageLook<'a> {
         match self.pages.get(number, hold) {
             Found::InMemory(page) => PageLook::Loaded(page),
-            Found::Evicted(Evicted { since }) => PageLook::Stored(Stored { since, was_loaded: true }),
+            Found::Evicted(since) => PageLook::Stored(Stored { since, was_loaded: true }),
             Found::Absent if self.was_stored(number) => {
                 PageLook::Stored(Stored { since: self.since, was_loaded: false })
             }
@@ -213,7 +213,7 @@ impl SubgraphTable {
     /// the content from files, or marks. Returns true if the page was put. If the place has changed
     /// meanwhile, it stays as it is: for example, if another thread has loaded the page.
     pub fn load(&self, number: usize, stored: Stored, page: SubgraphPage) -> bool {
-        let before = stored.was_loaded.then_some(Evicted { since: stored.since });
+        let before = stored.was_loaded.then_some(stored.since);
         let put = self.put(number, before, page);
         if put {
             // Release: if a thread reads from this number that all pages are loaded, it finds the pages.
@@ -222,7 +222,7 @@ impl SubgraphTable {
         put
     }
 
-    fn put(&self, number: usize, before: Option<Evicted>, page: SubgraphPage) -> bool {
+    fn put(&self, number: usize, before: Option<Timestamp>, page: SubgraphPage) -> bool {
         let charge = |bytes| self.memory.account().charge(Purpose::Tables, bytes);
         let put = self.pages.put(number, before, page, charge);
         if put {
@@ -266,7 +266,7 @@ impl SubgraphTable {
         }
         // Counted before the page leaves. So if a thread reads that all pages are loaded, it finds the pages.
         self.unloaded.fetch_add(1, Ordering::AcqRel);
-        let evicted = self.pages.evict(number, page, Evicted { since });
+        let evicted = self.pages.evict(number, page, since);
         if !evicted {
             self.unloaded.fetch_sub(1, Ordering::Release);
         }
@@ -292,7 +292,7 @@ impl SubgraphTable {
     /// Returns the facts about a stored page; `None` if the page is in memory or absent. O(log stored pages).
     pub fn stored_page(&self, number: usize) -> Option<Stored> {
         match self.pages.evicted(number) {
-            Some(Evicted { since }) => Some(Stored { since, was_loaded: true }),
+            Some(since) => Some(Stored { since, was_loaded: true }),
             None => (self.pages.is_absent(number) && self.was_stored(number))
                 .then_some(Stored { since: self.since, was_loaded: false }),
         }

@@ -45,7 +45,6 @@ pub use chain::{NotInMemory, Version};
 pub use cooling::{Cooling, CoolingStats};
 pub(crate) use cooling::{Kept, KeptHead};
 pub use hold::Hold;
-pub use places::Evicted;
 pub(crate) use places::{Found, Places};
 pub(crate) use read_guard::ReadGuard;
 pub use retire_list::{RetireList, RetireStats};

@@ -9,18 +9,12 @@ use super::hold::Hold;
 use super::read_guard;
 use super::replaced::{Kept, Owned, Replaced};
 
-/// A page that was evicted: files have its content as of `since`, the greatest stamp of its subgraphs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Evicted {
-    /// The timestamp of the last operation on the page.
-    pub since: Timestamp,
-}
-
 /// The content of a place.
 pub(crate) enum Found<'a, T> {
     /// No value was ever put into the place.
     Absent,
-    Evicted(Evicted),
+    /// The value was evicted, with this timestamp of its last change. Files have the value.
+    Evicted(Timestamp),
     InMemory(&'a T),
 }
 
@@ -56,8 +50,13 @@ fn is_value<T>(word: *const Kept<T>) -> bool {
 
 /// Returns the word of an evicted page: an odd number. A timestamp has 56 bits
 /// ([`Stamp`](crate::subgraph::Stamp)), so the shift loses no bit.
-fn word_of<T>(evicted: Evicted) -> *mut Kept<T> {
-    std::ptr::without_provenance_mut((evicted.since.0 << 1 | 1) as usize)
+fn word_of<T>(since: Timestamp) -> *mut Kept<T> {
+    std::ptr::without_provenance_mut((since.0 << 1 | 1) as usize)
+}
+
+/// Returns the timestamp in the word of an evicted value.
+fn since_of<T>(word: *const Kept<T>) -> Timestamp {
+    Timestamp(word.addr() as u64 >> 1)
 }
 
 #[cfg(not(target_pointer_width = "64"))]
@@ -115,7 +114,7 @@ impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
         } else if word.is_null() {
             Found::Absent
         } else {
-            Found::Evicted(Evicted { since: Timestamp(word.addr() as u64 >> 1) })
+            Found::Evicted(since_of(word))
         }
     }
 
@@ -123,7 +122,13 @@ impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
     /// evicted page that it must have. If the place has other content, that content stays, and the new value
     /// is dropped. Returns true if the value was put. If the array grows, calls `taken` with the bytes of the
     /// new table chunk.
-    pub(crate) fn put(&self, index: usize, before: Option<Evicted>, value: T, taken: impl Fn(usize)) -> bool {
+    pub(crate) fn put(
+        &self,
+        index: usize,
+        before: Option<Timestamp>,
+        value: T,
+        taken: impl Fn(usize),
+    ) -> bool {
         let place = self.places.get_or_create(index, taken);
         let before = before.map_or(std::ptr::null_mut(), word_of);
         let value = Kept::boxed(value);
@@ -137,14 +142,14 @@ impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
 
     /// Evicts `value`, unless its place has other content by now. A later [`free`](Self::free) drops the
     /// value. The caller guarantees that files have its content. Returns true if the value was evicted.
-    pub(crate) fn evict(&self, index: usize, value: &T, evicted: Evicted) -> bool {
+    pub(crate) fn evict(&self, index: usize, value: &T, since: Timestamp) -> bool {
         let Some(place) = self.places.get(index).filter(|_| self.evicts) else { return false };
         let word = place.0.load(Ordering::Acquire);
         // SAFETY: as in `get`: the caller has `value` by a hold. If the place has another value, another
         // thread may drop that value. So only its address is compared, and its content is not read.
         let is_it = is_value(word) && std::ptr::eq(unsafe { &raw const (*word).value }, value);
         if !is_it
-            || place.0.compare_exchange(word, word_of(evicted), Ordering::AcqRel, Ordering::Relaxed).is_err()
+            || place.0.compare_exchange(word, word_of(since), Ordering::AcqRel, Ordering::Relaxed).is_err()
         {
             return false;
         }
@@ -180,10 +185,10 @@ impl<T: Send + Sync, const MOST: usize> Places<T, MOST> {
     }
 
     /// Returns the state of an evicted page; `None` if the place is absent or has a value in memory.
-    pub(crate) fn evicted(&self, index: usize) -> Option<Evicted> {
+    pub(crate) fn evicted(&self, index: usize) -> Option<Timestamp> {
         let word = self.places.get(index)?.0.load(Ordering::Acquire);
         let is_evicted = !word.is_null() && !is_value(word);
-        is_evicted.then(|| Evicted { since: Timestamp(word.addr() as u64 >> 1) })
+        is_evicted.then(|| since_of(word))
     }
 
     /// True if no value was ever put into the place.

@@ -132,7 +132,8 @@ impl Latched<'_> {
     }
 
     /// Evicts a chain: reads of it are [`NotInMemory`](crate::version::NotInMemory) from now on. Its content
-    /// is lost unless files hold it. [`evict_clean`](Self::evict_clean) checks that.
+    /// is lost unless files hold it. [`evict_clean`](Self::evict_clean) checks that. The eviction of pages
+    /// (rule P6) relies on it: a chain of a table loses its last version only by `evict_clean`.
     pub fn evict(&mut self, direction: Direction) {
         self.writer.heads[direction as usize] = None;
         let unlinked = self.subgraph.heads[direction as usize].evict_all();

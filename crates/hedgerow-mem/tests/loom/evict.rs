@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hedgerow_core::{Direction, SUBGRAPH_VERTICES, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::version::NotInMemory;
-use hedgerow_mem::{EdgeOp, Horizon, Main, Ops, Pin};
+use hedgerow_mem::{Arena, EdgeOp, Horizon, Main, Ops, Pin};
 use loom::sync::Mutex;
 use loom::thread;
 
@@ -48,6 +48,14 @@ pub(crate) fn tier(last: u32) -> Arc<Tier> {
     Arc::new(Tier { store, clean: Mutex::new(u64::from(last)), kept: Mutex::new(None) })
 }
 
+/// Returns the image of a chain in which `V` has these neighbors.
+pub(crate) fn image(list: Vec<u32>, arena: &Arena) -> Main {
+    let neighbors: Vec<_> = list.into_iter().map(VertexId).collect();
+    let mut offsets = [0; SUBGRAPH_VERTICES + 1];
+    offsets[V.index() + 1..].fill(neighbors.len() as u32);
+    Main::from_parts(0, &offsets, &neighbors, None, arena).unwrap()
+}
+
 impl Tier {
     /// Returns the content of the files: the edges to 1 up to the last commit that they have.
     fn list(&self) -> Vec<u32> {
@@ -55,10 +63,7 @@ impl Tier {
     }
 
     fn image(&self) -> Main {
-        let neighbors: Vec<_> = self.list().into_iter().map(VertexId).collect();
-        let mut offsets = [0; SUBGRAPH_VERTICES + 1];
-        offsets[V.index() + 1..].fill(neighbors.len() as u32);
-        Main::from_parts(0, &offsets, &neighbors, None, self.store.memory.arena()).unwrap()
+        image(self.list(), self.store.memory.arena())
     }
 
     /// Reads the image back as the store does. It reads the applied timestamp before the mark, hence before

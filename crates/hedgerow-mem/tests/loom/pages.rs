@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Horizon, Main, Memory, Ops, PageLook, Subgraph, SubgraphPage, SubgraphTable};
 use hedgerow_txn::{Clock, Counts, ReaderRegistry};
 use loom::sync::Mutex;
 use loom::thread;
 
-use crate::evict::model;
+use crate::evict::{image, model};
 use crate::versions::{Live, V, inserted};
 
 const OUT: [Direction; 1] = [Direction::Out];
@@ -49,10 +49,7 @@ impl Tier {
     }
 
     fn image(&self) -> Main {
-        let neighbors: Vec<_> = self.list().into_iter().map(VertexId).collect();
-        let mut offsets = [0; SUBGRAPH_VERTICES + 1];
-        offsets[V.index() + 1..].fill(neighbors.len() as u32);
-        Main::from_parts(0, &offsets, &neighbors, None, self.table.arena()).unwrap()
+        image(self.list(), self.table.arena())
     }
 
     /// Loads the page if it is stored, and then the chain, in the same steps as the store.
@@ -149,20 +146,28 @@ impl Tier {
     }
 }
 
-/// The reader finds the list, in memory or in files, at each moment of the eviction and the load.
-#[test]
-fn a_reader_beside_a_page_that_leaves_and_is_loaded_again_sees_its_moment() {
-    model(|| {
+/// Calls `check` while another thread evicts the page and loads it again.
+fn beside_an_eviction_and_a_load(check: fn(&Tier)) {
+    model(move || {
         let tier = tier();
         let evictor = tier.clone();
         let evicts = thread::spawn(move || {
             evictor.evict();
             evictor.load();
         });
+        check(&tier);
+        evicts.join().unwrap();
+        assert!(tier.table.numbers().eq([0]));
+    });
+}
+
+/// The reader finds the list, in memory or in files, at each moment of the eviction and the load.
+#[test]
+fn a_reader_beside_a_page_that_leaves_and_is_loaded_again_sees_its_moment() {
+    beside_an_eviction_and_a_load(|tier| {
         let registration = tier.readers.register(0, || Some((tier.clock.published(), ()))).0;
         assert_eq!(tier.read(registration.ts()), [1]);
         tier.readers.close(registration);
-        evicts.join().unwrap();
     });
 }
 
@@ -229,15 +234,5 @@ fn a_chain_is_not_loaded_into_a_page_that_left() {
 /// An enumeration reports a page exactly once, whether the page is in memory or only in files at that moment.
 #[test]
 fn an_enumeration_beside_a_page_that_leaves_and_is_loaded_again_has_it_once() {
-    model(|| {
-        let tier = tier();
-        let evictor = tier.clone();
-        let evicts = thread::spawn(move || {
-            evictor.evict();
-            evictor.load();
-        });
-        assert!(tier.table.numbers().eq([0]));
-        evicts.join().unwrap();
-        assert!(tier.table.numbers().eq([0]));
-    });
+    beside_an_eviction_and_a_load(|tier| assert!(tier.table.numbers().eq([0])));
 }

@@ -9,7 +9,7 @@ use hedgerow_mem::{EdgeOp, Horizon, Main, Memory, Ops, Pin, Subgraph};
 const OUT: Direction = Direction::Out;
 
 /// A horizon without readers.
-struct Nobody;
+pub(crate) struct Nobody;
 
 impl Horizon for Nobody {
     fn published(&self) -> Timestamp {

@@ -6,27 +6,15 @@ use std::collections::BTreeSet;
 use hedgerow::{Direction, Durability, EdgeKey, KeyKind, LEAST_MEMORY_LIMIT, Options, Snapshot, VertexId};
 use hedgerow_core::{LocalVertex, SubgraphId, Timestamp};
 use hedgerow_mem::op::LocalOp;
-use hedgerow_mem::{EdgeOp, Horizon, Main, Memory, Ops, Pin, SubgraphPage, SubgraphTable};
+use hedgerow_mem::{EdgeOp, Main, Memory, Ops, SubgraphPage, SubgraphTable};
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::common;
+use crate::cooled_copies::Nobody;
 
 const OUT: Direction = Direction::Out;
 const ID: SubgraphId = SubgraphId(5 * 64 + 3);
-
-/// A horizon without readers.
-struct Nobody;
-
-impl Horizon for Nobody {
-    fn published(&self) -> Timestamp {
-        Timestamp(100)
-    }
-
-    fn pin_in(&self, _: Timestamp, _: Timestamp) -> Option<Pin> {
-        None
-    }
-}
 
 /// Tests that an evicted page stays readable under a hold, and that no chain is loaded into it: another page
 /// may have its place.
