@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hedgerow_core::account::Account;
 use hedgerow_tier::ReadCache;
 
+use super::budget::buffers;
 use super::recent::Recent;
 
 /// The largest share of the memory limit for directories and blocks, and the amount that they may take even
@@ -31,7 +32,10 @@ impl ColdReads {
         let sure = limit.map_or(WITHOUT_LIMIT, |limit| SURE.0.min(limit / SURE.1));
         let as_bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX / 4);
         let recent = (limit.is_some() && may_leave).then(|| Recent::new(account));
-        ColdReads { cache: ReadCache::new(account, as_bytes(sure), as_bytes(most)), recent }
+        // The cache grows neither into the reserve for buffers nor into the room of small reads.
+        let free = limit.filter(|_| may_leave).map_or(0, buffers) + 2 * sure;
+        let cache = ReadCache::new(account, (as_bytes(sure), as_bytes(most)), as_bytes(free));
+        ColdReads { cache, recent }
     }
 
     /// Returns the directories and blocks that were read.

@@ -57,7 +57,7 @@ pub(crate) enum AnyList<'s> {
 impl Stack {
     /// Makes a stack without layers.
     pub(crate) fn new() -> Stack {
-        let cache = ReadCache::new(&Arc::new(Account::new(None)), 1 << 16, 1 << 16);
+        let cache = ReadCache::new(&Arc::new(Account::new(None)), (1 << 16, 1 << 16), 0);
         Stack { layers: Vec::new(), fs: SimFs::new(), cache }
     }
 

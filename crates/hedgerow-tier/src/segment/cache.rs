@@ -33,6 +33,8 @@ pub struct ReadCache {
     /// The bytes that the cache may always take, and the most bytes that it may take.
     sure: usize,
     most: usize,
+    /// The bytes of the account that stay free when the cache takes more than the sure bytes.
+    free: usize,
 }
 
 /// The position where a directory or a block begins.
@@ -66,19 +68,26 @@ struct Shard {
 
 impl ReadCache {
     /// Makes an empty cache of at most `most` bytes. It takes more than `sure` bytes only while the account
-    /// still has room for twice `sure` after that. So free room always remains for the sure bytes.
-    pub fn new(account: &Arc<Account>, sure: usize, most: usize) -> ReadCache {
+    /// still has room for `free` bytes after that.
+    pub fn new(account: &Arc<Account>, (sure, most): (usize, usize), free: usize) -> ReadCache {
         let shard = |_| {
             let charge = Charge::new(account, Purpose::Reads, 0);
             let (index, slots) = (HashMap::new(), Vec::new());
             Mutex::new(Shard { index, slots, hand: 0, bytes: 0, charge })
         };
-        ReadCache { account: account.clone(), shards: std::array::from_fn(shard), sure, most }
+        ReadCache { account: account.clone(), shards: std::array::from_fn(shard), sure, most, free }
     }
 
     /// Returns the bytes of its entries. O(1).
     pub fn bytes(&self) -> usize {
         self.shards.iter().map(|shard| shard.lock().bytes).sum()
+    }
+
+    /// Evicts entries until at most the sure bytes are left, if memory is needed for something else; returns
+    /// true if that freed memory. O(entries).
+    pub fn shrink(&self) -> bool {
+        let shrink = |shard: &Mutex<Shard>| shard.lock().evict_to(self.sure / SHARDS);
+        self.shards.iter().fold(false, |freed, shard| shrink(shard) | freed)
     }
 
     pub(super) fn directory(&self, key: Key) -> Option<Arc<Directory>> {
@@ -115,7 +124,7 @@ impl ReadCache {
 
     fn keep(&self, key: Key, kept: Kept, bytes: usize) {
         let bytes = bytes + ENTRY_BYTES;
-        let has_room = self.account.room() >= (2 * self.sure + bytes) as u64;
+        let has_room = self.account.room() >= (self.free + bytes) as u64;
         let mut shard = self.shard(key).lock();
         let most = if has_room { self.most / SHARDS } else { shard.bytes.max(self.sure / SHARDS) };
         if bytes <= most && !shard.index.contains_key(&key) {
@@ -141,7 +150,7 @@ impl Shard {
     /// the new slot. If the hand met it next, two threads that read different blocks several times each would
     /// evict the block of the other each time.
     fn keep_within(&mut self, most: usize, slot: Slot) {
-        while self.bytes + slot.bytes > most && self.give_up_one() {}
+        self.evict_to(most - slot.bytes);
         self.bytes += slot.bytes;
         let last = self.slots.len();
         let at = self.hand.min(last);
@@ -152,6 +161,14 @@ impl Shard {
         }
         self.hand = at + 1;
         self.charge.set(self.bytes);
+    }
+
+    /// Evicts slots until the others have at most `most` bytes; returns true if it evicted one.
+    fn evict_to(&mut self, most: usize) -> bool {
+        let before = self.bytes;
+        while self.bytes > most && self.give_up_one() {}
+        self.charge.set(self.bytes);
+        self.bytes < before
     }
 
     /// Evicts the first slot from the hand on that has no life left. False if the cache has no slot.
@@ -196,7 +213,7 @@ mod tests {
     #[test]
     fn what_is_used_again_stays_and_the_bound_holds() {
         let account = Arc::new(Account::new(Some(1 << 20)));
-        let cache = ReadCache::new(&account, 4 << 10, 64 << 10);
+        let cache = ReadCache::new(&account, (4 << 10, 64 << 10), 8 << 10);
         (0..4).for_each(|at| put(&cache, at));
         for at in 4..400 {
             put(&cache, at);
@@ -217,7 +234,7 @@ mod tests {
     /// other blocks are used up.
     #[test]
     fn two_new_blocks_do_not_evict_each_other_for_long() {
-        let cache = ReadCache::new(&Arc::new(Account::new(None)), 64 << 10, 64 << 10);
+        let cache = ReadCache::new(&Arc::new(Account::new(None)), (64 << 10, 64 << 10), 0);
         let mut of_shard = (0..).filter(|&at| std::ptr::eq(cache.shard(key(at)), &cache.shards[0]));
         put(&cache, of_shard.next().unwrap());
         for _ in 1..(64 << 10) / SHARDS / cache.bytes() {
@@ -242,7 +259,7 @@ mod tests {
     #[test]
     fn it_grows_only_into_room() {
         let account = Arc::new(Account::new(Some(1 << 20)));
-        let cache = ReadCache::new(&account, 8 << 10, 64 << 10);
+        let cache = ReadCache::new(&account, (8 << 10, 64 << 10), 16 << 10);
         let all = Charge::new(&account, Purpose::Arena, 1 << 20);
         (0..100).for_each(|at| put(&cache, at));
         let sure = cache.bytes();
@@ -255,11 +272,13 @@ mod tests {
         (200..300).for_each(|at| put(&cache, at));
         assert!(cache.bytes() <= full && is_there(&cache, 299));
         account.discharge(Purpose::Arena, 1 << 20);
+        assert!(cache.shrink() && cache.bytes() <= 8 << 10 && !cache.shrink());
+        assert_eq!(account.used(), cache.bytes() as u64);
     }
 
     #[test]
     fn files_do_not_mix() {
-        let cache = ReadCache::new(&Arc::new(Account::new(None)), 0, 64 << 10);
+        let cache = ReadCache::new(&Arc::new(Account::new(None)), (0, 64 << 10), 0);
         put(&cache, 7);
         assert!(cache.block(Key { file: FileId(4), at: 7 }).is_none());
         assert!(cache.directory(key(7)).is_none() && cache.block(key(7)).is_some());

@@ -116,6 +116,7 @@ pub(crate) fn is_small(limit: u64, bytes: u64) -> bool {
     bytes <= slack(limit) / SMALL
 }
 
+/// Returns the reserve for the buffers of the log and of a checkpoint.
 pub(super) fn buffers(limit: u64) -> u64 {
     BUFFERS.0.min(limit / BUFFERS.1)
 }

@@ -276,7 +276,7 @@ impl Core {
         let more = need.and(limit / EVICTED_AHEAD);
         self.evict_until(|| budget.fits_returning(&more));
         let fits = || budget.fits_returning(need);
-        fits() || (budget.give_up_kept() && fits())
+        fits() || ((self.cold.cache().shrink() | budget.give_up_kept()) && fits())
     }
 
     /// Charges `bytes` bytes of buffers of a checkpoint in place of the previous charge. Evicts for those

@@ -2,6 +2,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 
 use hedgerow_core::account::{Charge, Purpose};
+use hedgerow_core::{Direction, KeyKind};
+use hedgerow_testkit::SimFs;
 use hedgerow_tier::ReadMemory;
 
 use crate::error::{CommitError, Error, Result, StorageError};
@@ -123,6 +125,29 @@ fn memory_that_is_kept_for_later_reads_is_given_up() {
     let _taken = take_all(core, For::Read);
     assert!(!core.find_room(&Need::new(For::Read, SOME)), "there is not so much");
     assert!(kept.0.load(SeqCst), "and all was given up for it");
+}
+
+/// The cache of reads grows while memory is free. When other users have filled the limit, a read that finds
+/// no room gets the memory of the cache.
+#[test]
+fn a_read_without_room_shrinks_the_cache_of_reads() {
+    let options = Options::new().keys(KeyKind::Dense).memory_limit(LIMIT).background_settling(false);
+    let graph = options.open_on(SimFs::new().handle()).unwrap();
+    let edges: Vec<(u64, u64)> = (0..1 << 17).map(|v| (v, (v * 5 + 1) % (1 << 17))).collect();
+    edges.chunks(1 << 15).for_each(|edges| graph.insert_edges(edges).map(drop).unwrap());
+    graph.checkpoint().unwrap();
+    let core = &graph.engine.core;
+    core.evict_until(|| false);
+    let snapshot = graph.snapshot().unwrap();
+    for (v, _) in edges.into_iter().step_by(64) {
+        assert!(snapshot.degree(v, Direction::Out).unwrap() > Some(0));
+    }
+    let cached = core.cold.cache().bytes() as u64;
+    assert!(cached > LIMIT / 32, "{cached}");
+    let _taken = take_all(core, For::Read);
+    let _rest = Charge::new(core.account(), Purpose::Versions, (LIMIT - core.budget.total(LIMIT)) as usize);
+    assert!(core.find_room(&Need::new(For::Read, cached / 4)), "{cached}");
+    assert!(!core.find_room(&Need::new(For::Read, cached)), "it keeps the bytes that it may always take");
 }
 
 /// Each of two commits merges more than half of the limit. Both check for room at the same moment, with their

@@ -17,7 +17,7 @@ use crate::{Extent, ListImage, ListQuery, ReadCache};
 type Edge = (VertexId, u64, Option<u64>, Option<hedgerow_core::Row>);
 
 fn cache_of(bytes: usize) -> ReadCache {
-    ReadCache::new(&Arc::new(Account::new(None)), bytes, bytes)
+    ReadCache::new(&Arc::new(Account::new(None)), (bytes, bytes), 0)
 }
 
 /// Returns the edges of a vertex as the image has them. Leaves out the properties unless `rows` is set.

@@ -76,7 +76,7 @@ fn asks_for_what_it_takes(config: GraphConfig, images: &[SubgraphImage]) {
         );
         read.unwrap();
     }
-    let cache = ReadCache::new(&std::sync::Arc::new(Account::new(None)), 0, 0);
+    let cache = ReadCache::new(&std::sync::Arc::new(Account::new(None)), (0, 0), 0);
     for image in images {
         let page = reader.find_page(image.id.page()).unwrap();
         let read = reader.read_image(page, image.id, &cache, &mut has).unwrap();
