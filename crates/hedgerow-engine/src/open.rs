@@ -126,7 +126,7 @@ pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>>
     };
     let mut failed = None;
     if matches!(options.durability, Durability::Group(_)) && engine.durable.is_some() {
-        engine.group_syncer.start(|error| failed = Some(error));
+        engine.work.group_syncer.start(|error| failed = Some(error));
     }
     match failed {
         Some(error) => Err(io_error(fs.path(), "start the thread that syncs")(error)),
@@ -382,7 +382,7 @@ mod tests {
     fn every_way_of_opening_passes_thresholds_on() {
         let options = || Options::new().thresholds(Thresholds::SMALL);
         let from = |engine: &Engine| {
-            (engine.thresholds.threads_from, engine.subgraphs.memory().arena().patch_sizes().from)
+            (engine.work.thresholds.threads_from, engine.pager.subgraphs.memory().arena().patch_sizes().from)
         };
         let small = (Thresholds::SMALL.threads_from, Thresholds::SMALL.patches.from);
         assert_eq!(from(&in_memory(options()).unwrap()), small);

@@ -5,6 +5,7 @@ use hedgerow_core::{Direction, Timestamp};
 use hedgerow_io::machine;
 use hedgerow_mem::Subgraph;
 
+use crate::durable::checkpoint::plan::read_runs;
 use crate::error::Result;
 use crate::graph::Graph;
 
@@ -158,7 +159,7 @@ impl Graph {
     /// moment during the call. O(1), and unlike [`stats`](Self::stats) without visiting subgraphs; never
     /// blocks.
     pub fn memory_bytes(&self) -> u64 {
-        self.engine.account().used()
+        self.engine.pager.account().used()
     }
 
     /// Collects [`Stats`]. O(subgraphs of all labels + versions). The first call after an opening also reads
@@ -171,35 +172,35 @@ impl Graph {
     pub fn stats(&self) -> Result<Stats> {
         let snapshot = self.snapshot()?;
         let engine = &self.engine;
-        engine.durable.iter().try_for_each(|durable| engine.read_runs(durable))?;
-        let views = engine.views.figures();
-        let retire_list = engine.subgraphs.memory().retire_list();
+        engine.durable.iter().try_for_each(|durable| read_runs(engine, durable))?;
+        let views = engine.pager.views.figures();
+        let retire_list = engine.pager.subgraphs.memory().retire_list();
         retire_list.drain();
         engine.charge_coordination();
-        let (arena, retire_list) = (engine.subgraphs.arena().stats(), retire_list.stats());
-        let cooling = engine.subgraphs.memory().cooling().stats();
+        let (arena, retire_list) = (engine.pager.subgraphs.arena().stats(), retire_list.stats());
+        let cooling = engine.pager.subgraphs.memory().cooling().stats();
         let mut stats = Stats {
             views_kept: views.kept,
             views_built: views.built,
-            failed_settlings: engine.settling.panics(),
-            commit_waits: engine.commit_waits.load(hedgerow_core::sync::Ordering::Relaxed),
+            failed_settlings: engine.work.settling.panics(),
+            commit_waits: engine.order.commit_waits.load(hedgerow_core::sync::Ordering::Relaxed),
             views_refreshed: views.refreshed,
             vertices: snapshot.vertex_count(),
             edges: snapshot.edge_count()?,
             published: self.published_ts(),
             durable: self.durable_ts(),
             arena_free_bytes: arena.free() as u64,
-            memory_limit: engine.memory_limit.or_else(default_limit).unwrap_or(u64::MAX),
+            memory_limit: engine.pager.memory_limit.or_else(default_limit).unwrap_or(u64::MAX),
             versions: (retire_list.versions + cooling.versions) as u64,
             old_version_bytes: (retire_list.bytes + cooling.bytes) as u64,
             arena_block_bytes: (retire_list.block_bytes + cooling.block_bytes) as u64,
-            ..Stats::of_account(engine.account())
+            ..Stats::of_account(engine.pager.account())
         };
         drop(snapshot);
-        for (label, table) in engine.tables() {
+        for (label, table) in engine.pager.tables() {
             let hold = table.hold();
             for entry in table.pages(&hold).flat_map(|(_, page)| page.iter()) {
-                engine.directions_of(label).iter().for_each(|&direction| stats.add(entry, direction));
+                engine.catalog.directions_of(label).iter().for_each(|&direction| stats.add(entry, direction));
             }
         }
         if let Some(durable) = &engine.durable {
@@ -208,7 +209,7 @@ impl Graph {
             stats.segment_bytes = segments.iter().map(|s| s.info.bytes).sum();
             stats.segment_live_bytes = durable.runs.lock().live_bytes();
             stats.segments = segments.len() as u64;
-            let figures = engine.log_bound.figures();
+            let figures = engine.work.log_bound.figures();
             stats.background_checkpoints = figures.checkpoints;
             stats.failed_checkpoints = figures.failures;
         }
@@ -242,12 +243,12 @@ mod tests {
                 }
                 tx.commit().unwrap();
                 let engine = &graph.engine;
-                let tables: usize = engine.tables().map(|(_, table)| table.bytes()).sum();
+                let tables: usize = engine.pager.tables().map(|(_, table)| table.bytes()).sum();
                 assert_eq!(
-                    engine.account().used_for(Purpose::Tables) as usize,
-                    tables + engine.labels.bytes()
+                    engine.pager.account().used_for(Purpose::Tables) as usize,
+                    tables + engine.pager.labels.bytes()
                 );
-                assert_eq!(engine.account().used_for(Purpose::Keys) as usize, engine.ids.bytes());
+                assert_eq!(engine.pager.account().used_for(Purpose::Keys) as usize, engine.keys.ids.bytes());
             }
         }
     }

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 
 use crate::durable::checkpoint::Extent;
+use crate::durable::checkpoint::checkpoint;
 use crate::state::checkpoint_demand::Wanted;
 use crate::state::log_bound::LogBound;
 use crate::state::store::Core;
@@ -11,8 +12,8 @@ use crate::state::store::Core;
 /// Writes checkpoints when they are due, until the store is closed.
 pub(crate) fn run(core: &Weak<Core>) {
     while let Some(core) = core.upgrade().filter(|core| core.check_usable().is_ok()) {
-        let (bound, end) = (&core.log_bound, core.log_end());
-        let wanted = core.eviction.demand.take();
+        let (bound, end) = (&core.work.log_bound, core.log_end());
+        let wanted = core.pager.eviction.demand.take();
         if wanted == Wanted::Nothing && !bound.is_due(end) {
             drop(core);
             // Returns at once if another thread has requested a checkpoint since the last return.
@@ -38,12 +39,12 @@ pub(crate) fn run(core: &Weak<Core>) {
 
 /// Meets the demand; returns true if it wrote a checkpoint.
 fn turn(core: &Core, wanted: Wanted) -> Result<bool, String> {
-    if wanted == Wanted::Room && !core.log_bound.is_due(core.log_end()) && core.has_made_room() {
+    if wanted == Wanted::Room && !core.work.log_bound.is_due(core.log_end()) && core.pager.has_made_room() {
         return Ok(false);
     }
-    core.checkpoint(Extent::Changed).map_err(|error| error.to_string())?;
+    checkpoint(core, Extent::Changed).map_err(|error| error.to_string())?;
     if wanted == Wanted::Room {
-        core.has_made_room();
+        core.pager.has_made_room();
     }
     Ok(true)
 }
@@ -52,9 +53,9 @@ fn turn(core: &Core, wanted: Wanted) -> Result<bool, String> {
 /// on the commit before it.
 #[cfg(feature = "planted-faults")]
 pub(crate) fn write_one(core: &Core) {
-    let busy = core.checkpointing.try_lock().is_none();
+    let busy = core.work.checkpointing.try_lock().is_none();
     if !busy {
-        let _ = core.checkpoint(Extent::Changed);
+        let _ = checkpoint(core, Extent::Changed);
     }
 }
 

@@ -38,27 +38,27 @@ pub(crate) fn run(core: &Weak<Core>) {
     let mut settled_at = Instant::now();
     loop {
         std::thread::sleep(REST);
-        let Some(idle) = core.upgrade().map(|core| core.falls_asleep(&round)) else { return };
+        let Some(idle) = core.upgrade().map(|core| falls_asleep(&core, &round)) else { return };
         if idle {
             std::thread::park_timeout(INTERVAL.saturating_sub(settled_at.elapsed()));
         }
         let Some(core) = core.upgrade() else { return };
-        core.settling.asleep.store(false, Ordering::Relaxed);
+        core.work.settling.asleep.store(false, Ordering::Relaxed);
         if core.check_usable().is_err() {
-            round.latched.into_iter().for_each(|(chain, gone)| core.keep(chain, gone));
-            core.reclaim_for_the_closed();
+            round.latched.into_iter().for_each(|(chain, gone)| core.pager.keep(chain, gone));
+            core.pager.reclaim_for_the_closed();
             return;
         }
         // A subgraph that cannot be settled stays as it is, and the others must not suffer.
         let turn = catch_unwind(AssertUnwindSafe(|| {
-            core.reclaim_turn(&mut round);
+            reclaim_turn(&core, &mut round);
             if settled_at.elapsed() >= INTERVAL {
-                core.settle_idle(&mut round);
+                settle_idle(&core, &mut round);
                 settled_at = Instant::now();
             }
         }));
         if turn.is_err() {
-            core.settling.panics.fetch_add(1, Ordering::Relaxed);
+            core.work.settling.panics.fetch_add(1, Ordering::Relaxed);
             (round.next, round.left) = (round.next.saturating_add(1), true);
             drop(core);
             std::thread::sleep(ROUND);
@@ -85,161 +85,160 @@ struct Round {
     turns: u32,
 }
 
-impl Core {
-    /// Merges the published entries of all deltas, and moves all lists into fresh regions, in the order of
-    /// the vertices. The old regions go back to the system.
-    pub(crate) fn settle(&self) {
-        let _alone = self.settling.whole.lock();
-        let published = self.clock.published().0;
-        if self.settling.ordered_at.load(Ordering::Relaxed) == published {
-            return;
-        }
-        // Lists that only cached views use would keep the old regions in memory.
-        self.views.give_all_up();
-        // Under a memory limit, lists move only if the limit has room for two copies of them.
-        // Returned memory pages are needed again when their regions are evacuated.
-        let used = [Purpose::Arena, Purpose::Versions].map(|of| self.account().used_for(of));
-        let lists = used.iter().sum::<u64>() + 2 * self.subgraphs.arena().stats().returned as u64;
-        let relocate =
-            self.durable.is_none() || self.budget.fits(&Need::new(For::Commit, lists).with_block(lists));
-        let evacuation = relocate.then(|| self.subgraphs.arena().evacuate());
-        let (mut settled, mut whole) = (0, true);
-        for (label, table) in self.tables() {
-            for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
-                let hold = table.hold();
-                let Some(entry) = table.get(subgraph, &hold) else { continue };
-                for &direction in self.directions_of(label) {
-                    // Once the limit has no room, the remaining deltas are not merged.
-                    whole &= relocate || self.has_room_to_settle(entry, direction);
-                    if whole {
-                        let chain = PartitionKey { label, subgraph, direction };
-                        settled += usize::from(self.settle_chain(entry, chain, relocate));
-                    }
-                }
-            }
-        }
-        self.free_settled(settled);
-        drop(evacuation);
-        self.views.note_settled();
-        if whole {
-            self.settling.ordered_at.store(published, Ordering::Relaxed);
-        }
+/// Merges the published entries of all deltas, and moves all lists into fresh regions, in the order of
+/// the vertices. The old regions go back to the system.
+pub(crate) fn settle(core: &Core) {
+    let _alone = core.work.settling.whole.lock();
+    let published = core.order.clock.published().0;
+    if core.work.settling.ordered_at.load(Ordering::Relaxed) == published {
+        return;
     }
-
-    /// True if the limit has room to settle a chain in place, once the lists replaced before it are freed.
-    fn has_room_to_settle(&self, subgraph: &Subgraph, direction: Direction) -> bool {
-        if self.memory_limit.is_none() {
-            return true;
-        }
-        let bytes = |head: &Arc<Version>| if head.delta().is_empty() { 0 } else { head.bytes() as u64 };
-        let bytes = subgraph.versions(direction).first().map_or(0, bytes);
-        let need = Need::new(For::Speed, bytes).in_arena().with_block(bytes);
-        self.budget.fits(&need) || {
-            self.subgraphs.memory().retire_list().drain();
-            self.budget.fits(&need)
-        }
-    }
-
-    /// Notes that the thread sleeps. Returns true if no work is left: a version that waits to be reclaimed is
-    /// work, unless the next commit reclaims it.
-    fn falls_asleep(&self, round: &Round) -> bool {
-        self.settling.asleep.store(true, Ordering::Relaxed);
-        // Orders the note before the check for work. A closing snapshot notes its close before it checks
-        // whether this thread sleeps.
-        fence(Ordering::SeqCst);
-        round.latched.is_empty() && !self.pending.is_due_to_readers(&self.readers)
-    }
-
-    /// Reclaims versions that snapshots released. It waits only for a latch that was taken in many turns:
-    /// commits hold the latch of a hub nearly all the time.
-    fn reclaim_turn(&self, round: &mut Round) {
-        self.reclaim_unlatched(&mut round.latched, round.turns >= PATIENCE);
-        let waits = !round.latched.is_empty() && round.turns < PATIENCE;
-        round.turns = if waits { round.turns + 1 } else { 0 };
-    }
-
-    /// Does one turn of settling subgraphs without writes for a whole round. The work of a turn is bounded,
-    /// and it waits for no latch.
-    fn settle_idle(&self, round: &mut Round) {
-        let _ = failpoint::reach(FailPoint::SettleTurn);
-        let bound = self.subgraph_bound();
-        if round.next >= bound || round.begun.is_none() {
-            let published = self.clock.published();
-            let early = round.begun.is_some_and(|begun| begun.elapsed() < ROUND);
-            if early || round.quiet == Some(published) {
-                return;
-            }
-            (round.idle_since, round.published) = (round.published, published);
-            (round.begun, round.next, round.left) = (Some(Instant::now()), 0, false);
-        }
-        // In an idle store no other thread would free the versions that were unlinked last.
-        self.subgraphs.memory().retire_list().drain();
-        let (mut settled, mut looks) = (0, 0);
-        while round.next < bound && settled < SETTLED && looks < LOOKS {
-            settled += self.settle_if_idle(SubgraphId(round.next), round);
-            (round.next, looks) = (round.next + 1, looks + 1);
-        }
-        round.settled += settled;
-        if round.settled >= MANY {
-            self.free_settled(round.settled);
-            round.settled = 0;
-        }
-        if round.next >= bound && !round.left {
-            round.quiet = Some(round.published);
-        }
-    }
-
-    /// Settles one subgraph of all labels, if it is idle. Returns the number of chains that were settled.
-    fn settle_if_idle(&self, subgraph: SubgraphId, round: &mut Round) -> usize {
-        let mut settled = 0;
-        for (label, table) in self.tables() {
+    // Lists that only cached views use would keep the old regions in memory.
+    core.pager.views.give_all_up();
+    // Under a memory limit, lists move only if the limit has room for two copies of them.
+    // Returned memory pages are needed again when their regions are evacuated.
+    let used = [Purpose::Arena, Purpose::Versions].map(|of| core.pager.account().used_for(of));
+    let lists = used.iter().sum::<u64>() + 2 * core.pager.subgraphs.arena().stats().returned as u64;
+    let relocate =
+        core.durable.is_none() || core.pager.budget.fits(&Need::new(For::Commit, lists).with_block(lists));
+    let evacuation = relocate.then(|| core.pager.subgraphs.arena().evacuate());
+    let (mut settled, mut whole) = (0, true);
+    for (label, table) in core.pager.tables() {
+        for subgraph in (0..core.keys.ids.bound.subgraphs()).map(SubgraphId) {
             let hold = table.hold();
             let Some(entry) = table.get(subgraph, &hold) else { continue };
-            let idle = entry.stamp().applied() <= round.idle_since;
-            let Some(mut latched) = idle.then(|| entry.try_latch_for_upkeep()).flatten() else {
+            for &direction in core.catalog.directions_of(label) {
+                // Once the limit has no room, the remaining deltas are not merged.
+                whole &= relocate || has_room_to_settle(core, entry, direction);
+                if whole {
+                    let chain = PartitionKey { label, subgraph, direction };
+                    settled += usize::from(settle_chain(core, entry, chain, relocate));
+                }
+            }
+        }
+    }
+    free_settled(core, settled);
+    drop(evacuation);
+    core.pager.views.note_settled();
+    if whole {
+        core.work.settling.ordered_at.store(published, Ordering::Relaxed);
+    }
+}
+
+/// True if the limit has room to settle a chain in place, once the lists replaced before it are freed.
+fn has_room_to_settle(core: &Core, subgraph: &Subgraph, direction: Direction) -> bool {
+    if core.pager.memory_limit.is_none() {
+        return true;
+    }
+    let bytes = |head: &Arc<Version>| if head.delta().is_empty() { 0 } else { head.bytes() as u64 };
+    let bytes = subgraph.versions(direction).first().map_or(0, bytes);
+    let need = Need::new(For::Speed, bytes).in_arena().with_block(bytes);
+    core.pager.budget.fits(&need) || {
+        core.pager.subgraphs.memory().retire_list().drain();
+        core.pager.budget.fits(&need)
+    }
+}
+
+/// Notes that the thread sleeps. Returns true if no work is left: a version that waits to be reclaimed is
+/// work, unless the next commit reclaims it.
+fn falls_asleep(core: &Core, round: &Round) -> bool {
+    core.work.settling.asleep.store(true, Ordering::Relaxed);
+    // Orders the note before the check for work. A closing snapshot notes its close before it checks
+    // whether this thread sleeps.
+    fence(Ordering::SeqCst);
+    round.latched.is_empty() && !core.pager.pending.is_due_to_readers(&core.order.readers)
+}
+
+/// Reclaims versions that snapshots released. It waits only for a latch that was taken in many turns:
+/// commits hold the latch of a hub nearly all the time.
+fn reclaim_turn(core: &Core, round: &mut Round) {
+    core.pager.reclaim_unlatched(&mut round.latched, round.turns >= PATIENCE);
+    let waits = !round.latched.is_empty() && round.turns < PATIENCE;
+    round.turns = if waits { round.turns + 1 } else { 0 };
+}
+
+/// Does one turn of settling subgraphs without writes for a whole round. The work of a turn is bounded,
+/// and it waits for no latch.
+fn settle_idle(core: &Core, round: &mut Round) {
+    let _ = failpoint::reach(FailPoint::SettleTurn);
+    let bound = core.keys.ids.bound.subgraphs();
+    if round.next >= bound || round.begun.is_none() {
+        let published = core.order.clock.published();
+        let early = round.begun.is_some_and(|begun| begun.elapsed() < ROUND);
+        if early || round.quiet == Some(published) {
+            return;
+        }
+        (round.idle_since, round.published) = (round.published, published);
+        (round.begun, round.next, round.left) = (Some(Instant::now()), 0, false);
+    }
+    // In an idle store no other thread would free the versions that were unlinked last.
+    core.pager.subgraphs.memory().retire_list().drain();
+    let (mut settled, mut looks) = (0, 0);
+    while round.next < bound && settled < SETTLED && looks < LOOKS {
+        settled += settle_if_idle(core, SubgraphId(round.next), round);
+        (round.next, looks) = (round.next + 1, looks + 1);
+    }
+    round.settled += settled;
+    if round.settled >= MANY {
+        free_settled(core, round.settled);
+        round.settled = 0;
+    }
+    if round.next >= bound && !round.left {
+        round.quiet = Some(round.published);
+    }
+}
+
+/// Settles one subgraph of all labels, if it is idle. Returns the number of chains that were settled.
+fn settle_if_idle(core: &Core, subgraph: SubgraphId, round: &mut Round) -> usize {
+    let mut settled = 0;
+    for (label, table) in core.pager.tables() {
+        let hold = table.hold();
+        let Some(entry) = table.get(subgraph, &hold) else { continue };
+        let idle = entry.stamp().applied() <= round.idle_since;
+        let Some(mut latched) = idle.then(|| entry.try_latch_for_upkeep()).flatten() else {
+            round.left = true;
+            continue;
+        };
+        let _ = failpoint::reach(FailPoint::SettleSubgraph);
+        for &direction in core.catalog.directions_of(label) {
+            if !has_room_to_settle(core, entry, direction) {
                 round.left = true;
                 continue;
-            };
-            let _ = failpoint::reach(FailPoint::SettleSubgraph);
-            for &direction in self.directions_of(label) {
-                if !self.has_room_to_settle(entry, direction) {
-                    round.left = true;
-                    continue;
-                }
-                let horizon = self.horizon();
-                let pinned = |pin| self.keep(PartitionKey { label, subgraph, direction }, pin);
-                let made = latched.settle(direction, self.is_weighted(label), false, &horizon, pinned);
-                settled += usize::from(made);
             }
-            let merged = latched.merged();
-            drop(latched);
-            self.note_merged(label, merged);
+            let horizon = core.order.horizon();
+            let pinned = |pin| core.pager.keep(PartitionKey { label, subgraph, direction }, pin);
+            let made = latched.settle(direction, core.catalog.is_weighted(label), false, &horizon, pinned);
+            settled += usize::from(made);
         }
-        settled
-    }
-
-    /// Frees the versions that settling has replaced, and calls the function that the options name if there
-    /// were many.
-    fn free_settled(&self, chains: usize) {
-        self.subgraphs.memory().retire_list().drain();
-        if let Some(after) = self.settling.after
-            && chains >= MANY
-        {
-            after();
-        }
-    }
-
-    /// Settles one chain; returns true if that made a version.
-    fn settle_chain(&self, entry: &Subgraph, chain: PartitionKey, relocate: bool) -> bool {
-        let horizon = self.horizon();
-        let pinned = |pin| self.keep(chain, pin);
-        let mut latched = entry.latch_for_upkeep();
-        let made = latched.settle(chain.direction, self.is_weighted(chain.label), relocate, &horizon, pinned);
         let merged = latched.merged();
         drop(latched);
-        self.note_merged(chain.label, merged);
-        made
+        core.note_merged(label, merged);
     }
+    settled
+}
+
+/// Frees the versions that settling has replaced, and calls the function that the options name if there
+/// were many.
+fn free_settled(core: &Core, chains: usize) {
+    core.pager.subgraphs.memory().retire_list().drain();
+    if let Some(after) = core.work.settling.after
+        && chains >= MANY
+    {
+        after();
+    }
+}
+
+/// Settles one chain; returns true if that made a version.
+fn settle_chain(core: &Core, entry: &Subgraph, chain: PartitionKey, relocate: bool) -> bool {
+    let horizon = core.order.horizon();
+    let pinned = |pin| core.pager.keep(chain, pin);
+    let mut latched = entry.latch_for_upkeep();
+    let made =
+        latched.settle(chain.direction, core.catalog.is_weighted(chain.label), relocate, &horizon, pinned);
+    let merged = latched.merged();
+    drop(latched);
+    core.note_merged(chain.label, merged);
+    made
 }
 
 #[cfg(all(test, not(feature = "model-checking")))]
@@ -251,6 +250,7 @@ mod tests {
 
     use super::MANY;
     use crate::state::pending::Reasons;
+    use crate::state::pin::pin;
     use crate::{KeyKind, Options};
 
     /// The function of `after_settling` runs after each settling that replaced many versions, also in the
@@ -292,11 +292,11 @@ mod tests {
         let graph = Options::new().keys(KeyKind::Dense).in_memory().expect("new");
         let core = &graph.engine.core;
         graph.insert_edge(0, 1).expect("new");
-        let pin = core.pin();
+        let pinned = pin(core);
         (2..2_000).for_each(|end| _ = graph.insert_edge(0, end).expect("new"));
-        drop(pin);
+        drop(pinned);
         let start = Instant::now();
-        while core.pending.is_due(core.clock.published(), &core.readers, Reasons::All) {
+        while core.pager.pending.is_due(core.order.clock.published(), &core.order.readers, Reasons::All) {
             assert!(start.elapsed() < FOR_EVER, "versions wait for a snapshot that is gone");
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -311,10 +311,14 @@ mod tests {
             let write = |end| graph.insert_edge(0, end).and_then(|_| graph.snapshot()).expect("open");
             let held: Vec<_> = (1..2_000).map(write).collect();
             graph.close().expect("open");
-            assert!(core.pending.bytes() > 0, "the snapshots keep versions");
+            assert!(core.pager.pending.bytes() > 0, "the snapshots keep versions");
             for snapshot in held {
                 drop(snapshot);
-                let due = core.pending.is_due(core.clock.published(), &core.readers, Reasons::All);
+                let due = core.pager.pending.is_due(
+                    core.order.clock.published(),
+                    &core.order.readers,
+                    Reasons::All,
+                );
                 assert!(!due, "versions wait for a snapshot that is gone");
             }
         }

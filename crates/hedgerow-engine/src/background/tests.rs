@@ -20,7 +20,7 @@ fn the_threads_of_a_closed_store_end() {
         }
         let core = graph.engine.core.clone();
         graph.close().expect("open");
-        let workers = core.workers();
+        let workers = core.work.workers();
         assert_eq!(workers.len(), 3, "settling, checkpoints, and syncs under {durability:?}");
         for worker in workers {
             wait_until(&format!("the end of {:?} in a closed store", worker.duty()), || worker.has_ended());

@@ -22,7 +22,7 @@ impl WriteTxn {
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn contains_any_edge(&mut self, edges: EdgePattern<'_>) -> Result<bool> {
         let label = edges.label.map(|label| self.label(label)).transpose()?;
-        let (src, dst) = self.engine.ends_of(label, edges.src, edges.dst)?;
+        let (src, dst) = self.engine.catalog.ends_of(label, edges.src, edges.dst)?;
         let (src, dst) = (self.key(src)?, self.key(dst)?);
         if let Some(label) = label {
             return self.reads_edge_between(label, src, dst, edges.rank);
@@ -88,7 +88,7 @@ impl WriteTxn {
     /// them: a label that is defined later has its first edge after the snapshot, where validation finds it.
     pub(super) fn labels_to_read(&mut self) -> u16 {
         self.base();
-        self.engine.defined_labels().end
+        self.engine.catalog.defined_labels().end
     }
 
     /// True if there is an edge of the label between the vertices, of this rank or of any.

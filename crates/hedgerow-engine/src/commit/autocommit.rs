@@ -100,7 +100,7 @@ fn edge_looked_up<'g>(
     given: impl Fn() -> Given<'g>,
 ) -> Result<Outcome> {
     // In a dense graph there are no guesses: an operation that failed before fails now too.
-    let op = match engine.config.keys {
+    let op = match engine.catalog.config.keys {
         KeyKind::Dense => None,
         KeyKind::U64 | KeyKind::Str => Single::resolve(engine, kind, src, dst, weight),
     };

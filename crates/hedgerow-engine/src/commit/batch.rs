@@ -58,7 +58,7 @@ const MAX_RESTARTS: usize = 100;
 fn suits(engine: &Engine, request: &Request<'_>) -> bool {
     request.ops.len() > 1
         && request.create
-        && !engine.config.is_one_way()
+        && !engine.catalog.config.is_one_way()
         && request.isolation == Isolation::Serializable
         && request.reads.is_empty()
         && request.ops.iter().all(|op| op.is_batched() && request.attributes.rank(op.attributes) == 0)
@@ -70,7 +70,7 @@ fn are_simple(engine: &Engine, request: &Request<'_>) -> bool {
     let labelled = request.ops.iter().map(|op| op.label);
     let mut labelled = labelled.filter(|&label| label != LabelId::DEFAULT && label != LabelId::VERTICES);
     let Some(mut known) = labelled.next() else { return true };
-    let schema = engine.schema.load();
+    let schema = engine.catalog.schema.load();
     let is_simple = |label| schema.label_by_id(label).is_some_and(|label| !label.is_multi());
     is_simple(known)
         && labelled.all(|label| std::mem::replace(&mut known, label) == label || is_simple(label))
@@ -84,7 +84,7 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     }
     let mut room = request.room(engine);
     loop {
-        let ended = attempts(engine, &engine.hold(), request, &mut room)?;
+        let ended = attempts(engine, &engine.pager.hold(), request, &mut room)?;
         match ended {
             Attempt::Committed(outcome) => return Ok(Some(outcome)),
             Attempt::Moved => return Ok(None),
@@ -111,7 +111,7 @@ fn attempts<'j>(
         }
         Ok(last)
     };
-    with_commit_threads(request.ops.len() * 2, engine.thresholds.threads_from, attempts)
+    with_commit_threads(request.ops.len() * 2, engine.work.thresholds.threads_from, attempts)
 }
 
 /// The outcome of an attempt; only `Committed` has changed anything.
@@ -134,18 +134,23 @@ fn attempt<'j>(
     threads: &CommitThreads<'j>,
     merges: Merges,
 ) -> Result<Attempt> {
-    let attributed = !engine.schema.default_is_plain();
+    let attributed = !engine.catalog.schema.default_is_plain();
     let labels = ByLabel::of(engine, request.ops, attributed);
     let each = labels.each(request.ops.len());
     let mut context = (Resolved::of(engine, request, threads)?, labels);
-    let serial = engine.thresholds.threads_from;
+    let serial = engine.work.thresholds.threads_from;
     let mut all = Vec::new();
     for (nth, (label, ops)) in each.into_iter().enumerate() {
         let entries =
             move |(keys, labels): &(Resolved<'_>, ByLabel), range: Range<usize>, to: &mut Vec<_>| {
                 let program = (request.ops, request.attributes);
                 for at in range {
-                    keys.each_entry(engine.placement(), (label.label, labels.place(nth, at)), program, to);
+                    keys.each_entry(
+                        engine.catalog.placement(),
+                        (label.label, labels.place(nth, at)),
+                        program,
+                        to,
+                    );
                 }
             };
         let of_label;
@@ -169,7 +174,7 @@ fn attempt<'j>(
         return Ok(Attempt::CutShort { needed: merges.needed() });
     }
     // Edges may have properties only if the schema allows it, which is checked under the latches.
-    if !attributed && !engine.schema.default_is_plain() {
+    if !attributed && !engine.catalog.schema.default_is_plain() {
         return Ok(Attempt::Moved);
     }
     let unasked = faults::is_on(PlantedFault::BatchKeysNotLookedAtAgain);
@@ -192,7 +197,7 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, me
     if part.label.attributed {
         part.attributes.reserve_exact(part.entries.len());
     }
-    let hint = InterpolationHint::over(engine.ids.bound());
+    let hint = InterpolationHint::over(engine.keys.ids.bound());
     let (mut heads, mut lists) = (0, 0);
     for at in 0..part.batches.len() {
         let upto = |ahead: usize| part.batches.len().min(at + ahead);
@@ -228,13 +233,13 @@ fn merge_ahead(
     let Part { label, batches, latched, effects, attributes, ahead, .. } = part;
     let (batch, held) = (&batches[at], &mut latched[at]);
     let ops = ops(effects, attributes, batch.effects(direction));
-    let bytes = engine.memory_limit.map_or(0, |_| held.bytes_to_merge(direction, ops.len()));
+    let bytes = engine.pager.memory_limit.map_or(0, |_| held.bytes_to_merge(direction, ops.len()));
     if !merges.begin(bytes) {
         return false;
     }
     let chain = PartitionKey { label: label.label, subgraph: batch.subgraph, direction };
-    let pinned = |pin| engine.keep(chain, pin);
-    let built = held.prepare(direction, ops, label.weighted, &engine.horizon(), pinned);
+    let pinned = |pin| engine.pager.keep(chain, pin);
+    let built = held.prepare(direction, ops, label.weighted, &engine.order.horizon(), pinned);
     ahead.extend(built.map(|built| (at as u32, direction, built)));
     merges.end(bytes);
     true
@@ -254,7 +259,7 @@ fn finish<'j>(
     if parts.iter().all(|part| part.changes == 0 && part.vertices == 0) {
         // The reason for no change may be commits that are not published yet: wait for all that were drawn
         // before this moment.
-        let order = engine.clock.order();
+        let order = engine.order.clock.order();
         engine.check_open()?;
         if !still_absent(engine, &parts) {
             return Ok(Attempt::Moved);
@@ -275,8 +280,8 @@ fn finish<'j>(
     }
     let ts = drawn?;
     let applied_all = must_apply(engine);
-    if engine.config.keys == KeyKind::Dense {
-        created(&parts).max().into_iter().for_each(|id| engine.ids.include(id));
+    if engine.catalog.config.keys == KeyKind::Dense {
+        created(&parts).max().into_iter().for_each(|id| engine.keys.ids.include(id));
     } else {
         keys.keep_ids();
         keys = keys.bind_all(request.keys, ts, threads);
@@ -286,8 +291,8 @@ fn finish<'j>(
         apply(engine, part, ts);
     });
     keys.unlatch();
-    if engine.clock.complete(ts, vertices as i64, edges) {
-        engine.commits.wake(&engine.clock);
+    if engine.order.clock.complete(ts, vertices as i64, edges) {
+        engine.order.commits.wake(&engine.order.clock);
     }
     applied_all.done();
     Ok(Attempt::Committed(Outcome { ts, edges, applied }))
@@ -300,7 +305,7 @@ fn ops<'a>(effects: &'a [LocalOp], attributes: &'a [Attributes<'_>], range: Rang
 
 /// Applies the effects of a part and releases its latches.
 fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
-    let horizon = engine.horizon();
+    let horizon = engine.order.horizon();
     let Part { label, batches, latched, effects, attributes, ahead, .. } = part;
     let BatchLabel { label, weighted, directions, .. } = *label;
     let mut built = ahead.drain(..).peekable();
@@ -319,7 +324,7 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
             if !ops.is_empty() {
                 let version = built.next_if(|&(of, chain, _)| (of as usize, chain) == (at, direction));
                 let chain = PartitionKey { label, subgraph: batch.subgraph, direction };
-                let pinned = |pin| engine.keep(chain, pin);
+                let pinned = |pin| engine.pager.keep(chain, pin);
                 let version = version.map(|(_, _, version)| version);
                 latched[at].apply_ahead(direction, ops, version, ts, weighted, &horizon, pinned);
             }

@@ -60,7 +60,7 @@ impl Engine {
         if label == LabelRef::Name("") {
             return Ok(LabelId::DEFAULT);
         }
-        self.schema.load().find_label(label).map(Label::id)
+        self.catalog.schema.load().find_label(label).map(Label::id)
     }
 
     /// Returns the id of a label for a write, and defines the label if it is new.
@@ -69,11 +69,11 @@ impl Engine {
         if label == LabelRef::Name("") && rank == 0 {
             return Ok(LabelId::DEFAULT);
         }
-        let found = self.schema.load().find(label).map(|l| (l.id(), l.is_multi()));
+        let found = self.catalog.schema.load().find(label).map(|l| (l.id(), l.is_multi()));
         let (id, multi) = match (found, label) {
             (Some(found), _) => found,
             (None, LabelRef::Name(name)) => (self.define_label(name, false, None)?, false),
-            (None, LabelRef::Id(_)) => return Err(label.missing(&self.schema.load())),
+            (None, LabelRef::Id(_)) => return Err(label.missing(&self.catalog.schema.load())),
         };
         if rank != 0 && !multi {
             let which = match label.shown().as_str() {
@@ -95,9 +95,9 @@ impl Engine {
     ) -> Result<(LabelId, VertexKeyRef<'a>, VertexKeyRef<'a>)> {
         let known = match edge.label {
             LabelRef::Name("") => Some(LabelId::DEFAULT),
-            label => self.schema.load().find(label).map(Label::id),
+            label => self.catalog.schema.load().find(label).map(Label::id),
         };
-        let (src, dst) = self.ends_of(known, edge.src, edge.dst)?;
+        let (src, dst) = self.catalog.ends_of(known, edge.src, edge.dst)?;
         self.check_key(src)?;
         self.check_key(dst)?;
         Ok((self.label_for_writing(edge.label, edge.rank)?, src, dst))
@@ -105,7 +105,7 @@ impl Engine {
 
     /// Returns the id of a kind, and defines the kind if it is new.
     pub(crate) fn define_kind(&self, name: &str, keys: KeyKind) -> Result<KindId> {
-        if self.config.keys == KeyKind::Dense {
+        if self.catalog.config.keys == KeyKind::Dense {
             let what = "a graph with dense keys has one kind of vertices: create it with keys u64 or str";
             return Err(ArgumentError::Invalid(what.into()).into());
         }
@@ -115,8 +115,8 @@ impl Engine {
         }
         check_name("kind", name)?;
         self.check_writable()?;
-        let _defining = self.schema.defining.lock();
-        let mut schema = (*self.schema.load_full()).clone();
+        let _defining = self.catalog.schema.defining.lock();
+        let mut schema = (*self.catalog.schema.load_full()).clone();
         if let Some(found) = schema.kind(name) {
             if found.keys() == keys {
                 return Ok(found.id());
@@ -137,8 +137,8 @@ impl Engine {
     pub(crate) fn define_label(&self, name: &str, multi: bool, ends: Option<[KindId; 2]>) -> Result<LabelId> {
         check_name("label", name)?;
         self.check_writable()?;
-        let _defining = self.schema.defining.lock();
-        let mut schema = (*self.schema.load_full()).clone();
+        let _defining = self.catalog.schema.defining.lock();
+        let mut schema = (*self.catalog.schema.load_full()).clone();
         if let Some(found) = schema.label(name) {
             return if found.is_multi() == multi || !multi {
                 Ok(found.id())
@@ -182,13 +182,15 @@ impl Engine {
             }
             .into())
         };
-        if let Some(found) = self.schema.load().label_by_id(label).and_then(|l| l.property_of(of, name)) {
+        if let Some(found) =
+            self.catalog.schema.load().label_by_id(label).and_then(|l| l.property_of(of, name))
+        {
             return agree(found);
         }
         check_name("property", name)?;
         self.check_writable()?;
-        let _defining = self.schema.defining.lock();
-        let mut schema = (*self.schema.load_full()).clone();
+        let _defining = self.catalog.schema.defining.lock();
+        let mut schema = (*self.catalog.schema.load_full()).clone();
         let Some(owner) = schema.label_by_id(label) else { return Err(LabelRef::Id(label).missing(&schema)) };
         if let Some(found) = owner.property_of(of, name) {
             return agree(found);
@@ -199,7 +201,7 @@ impl Engine {
         }
         let property = PropertyId(owner.properties().len() as u16);
         if label == LabelId::DEFAULT {
-            self.schema.let_default_have_properties();
+            self.catalog.schema.let_default_have_properties();
         }
         self.install(&mut schema, Op::DefineProperty { label, of, property, kind, name })?;
         Ok(property)
@@ -221,14 +223,14 @@ impl Engine {
         // Added after the commit succeeded: if it fails, the next kind gets the number, and may have keys of
         // the other type.
         if let Op::DefineKind { kind, text, .. } = op {
-            self.ids.add_kind(kind, text);
+            self.keys.ids.add_kind(kind, text);
         }
         let added = schema.add(ts, op);
         debug_assert!(added.is_ok(), "{added:?}");
         // Added to the schema before the commit completes: any user of the definition commits later.
-        self.schema.replace(schema.clone());
-        if self.clock.complete(ts, 0, 0) {
-            self.commits.wake(&self.clock);
+        self.catalog.schema.replace(schema.clone());
+        if self.order.clock.complete(ts, 0, 0) {
+            self.order.commits.wake(&self.order.clock);
         }
         applied.done();
         Ok(())
@@ -242,7 +244,7 @@ impl Engine {
         if drawn == 0 {
             return true;
         }
-        let schema = self.schema.load();
+        let schema = self.catalog.schema.load();
         // Timestamps are drawn one after another.
         schema.changed() > start && schema.definitions().filter(|(ts, _)| *ts > start).count() as u64 == drawn
     }
@@ -256,7 +258,7 @@ impl Engine {
     ) -> Result<Cells> {
         let owner = owner.into();
         let mut cells = Cells::new();
-        let mut schema = self.schema.load();
+        let mut schema = self.catalog.schema.load();
         for (name, value) in properties {
             let (name, value) = (name.as_ref(), value.into());
             check_value(name, &value)?;
@@ -265,7 +267,7 @@ impl Engine {
                 (Some(kind), Some(known)) if known.property_type() == kind => cells.push((known.id(), value)),
                 (Some(kind), _) => {
                     cells.push((self.property_for_writing(owner, name, kind)?, value));
-                    schema = self.schema.load();
+                    schema = self.catalog.schema.load();
                 }
                 (None, known) => cells.extend(known.map(|known| (known.id(), Value::Null))),
             }

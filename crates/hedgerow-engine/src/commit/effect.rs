@@ -118,7 +118,7 @@ impl Effects {
             vertices.map(|&(_, id)| (LabelId::DEFAULT, id.subgraph())).collect();
         for e in &self.edges {
             latch_keys.push((e.label, e.src.subgraph()));
-            if !engine.config.is_one_way() {
+            if !engine.catalog.config.is_one_way() {
                 latch_keys.push((e.label, e.dst.subgraph()));
             }
         }
@@ -168,11 +168,11 @@ impl EdgeEffect {
             ops.push(AdjacencyOp { chain, op, attributes: Attributes { rank: self.rank, row } });
         };
         side(self.src, self.dst, Direction::Out, self.row.as_ref().into());
-        let placement = engine.placement();
+        let placement = engine.catalog.placement();
         if self.label == LabelId::VERTICES || !placement.has_second(self.src, self.dst) {
             return;
         }
-        if placement.second_changes(kind, engine.is_weighted(self.label)) {
+        if placement.second_changes(kind, engine.catalog.is_weighted(self.label)) {
             let second = placement.second_direction();
             let row = placement.row_at(second, self.dst, self.src, self.row.as_ref().into());
             side(self.dst, self.src, second, row);
@@ -206,7 +206,7 @@ fn run(
                 let dst = bindings.end(op.dst, create && makes, keys)?;
                 match (src, dst) {
                     (Some(src), Some(dst)) => {
-                        let (src, dst) = engine.placement().ends(src, dst);
+                        let (src, dst) = engine.catalog.placement().ends(src, dst);
                         let (label, rank) = (op.label, request.attributes.rank(op.attributes));
                         let (kind, weight, attributes) = (op.kind, op.weight, op.attributes);
                         writes.push(EdgeWrite { label, src, dst, rank, seq, kind, weight, attributes });
@@ -264,7 +264,7 @@ fn net_effect(
     let EdgeWrite { label, src, dst, rank, .. } = item[0];
     // Without a latched subgraph there is no page, and so no edge.
     let latched = latches.get_of(label, src.subgraph());
-    let hint = InterpolationHint::over(engine.ids.bound());
+    let hint = InterpolationHint::over(engine.keys.ids.bound());
     let found = latched.and_then(|latched| latched.item(Direction::Out, src.local(), dst, rank, hint));
     let before: Option<State> = found.map(|edge| (edge.weight, edge.row.to_row()));
     let removed_at = |id: VertexId| {
@@ -282,7 +282,7 @@ fn net_effect(
         state = state.filter(|(_, row)| label != LabelId::VERTICES || row.is_some());
     }
     let same = |(old, old_row): &State, (new, new_row): &State| {
-        same_weight(engine.is_weighted(label), *old, *new) && old_row == new_row
+        same_weight(engine.catalog.is_weighted(label), *old, *new) && old_row == new_row
     };
     if effective(before.as_ref(), state.as_ref(), same).is_some() {
         let (weight, row) = state.map_or((None, None), |(weight, row)| (Some(weight), row));

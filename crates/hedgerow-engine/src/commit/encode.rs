@@ -55,7 +55,7 @@ impl<'e> Encoder<'e> {
         row: RowRef<'_>,
     ) -> Result<()> {
         let (src, dst) = ends;
-        let weight = self.engine.is_weighted(label).then_some(weight);
+        let weight = self.engine.catalog.is_weighted(label).then_some(weight);
         if rank == 0 && matches!(row, RowRef::Empty) {
             return self.record.push(Op::PutEdge { label, src, dst, weight });
         }

@@ -50,8 +50,8 @@ struct Effects {
 
 /// True if the request allows this way; vertices and chains are checked later.
 fn suits(engine: &Engine, request: &Request<'_>) -> bool {
-    (2..=engine.thresholds.few_up_to.min(MOST)).contains(&request.ops.len())
-        && !engine.config.is_one_way()
+    (2..=engine.work.thresholds.few_up_to.min(MOST)).contains(&request.ops.len())
+        && !engine.catalog.config.is_one_way()
         && request.isolation == Isolation::Serializable
         && request.reads.is_empty()
         && request.ops.iter().all(|op| op.is_default_edge() && op.attributes == 0)
@@ -66,7 +66,7 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     let Some((mut edges, copies)) = gather(engine, request) else { return Ok(None) };
     let Some(mut latches) = latch(engine, &copies, &mut edges) else { return Ok(None) };
     // Edges may have properties only if the schema allows it, which is checked under the latches.
-    if !engine.schema.default_is_plain() {
+    if !engine.catalog.schema.default_is_plain() {
         return Ok(None);
     }
     look(engine, request, &latches, &mut edges);
@@ -78,21 +78,23 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     if effects.ops.is_empty() {
         // The reason for no change may be commits that are not published yet: wait for all that were drawn
         // before this moment.
-        let order = engine.clock.order();
+        let order = engine.order.clock.order();
         engine.check_open()?;
         return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
     }
     let record = engine.durable.as_ref().map(|_| encode(engine, &edges)).transpose()?;
     // Without memory for all merges at once, the batch does them chain by chain.
-    let Ok(merges) = engine.take_for_merges(|| bytes_to_merge(&latches, &effects)) else { return Ok(None) };
+    let Ok(merges) = engine.pager.take_for_merges(|| bytes_to_merge(&latches, &effects)) else {
+        return Ok(None);
+    };
     let built = prepare(engine, &mut latches, &effects);
     drop(merges); // the memory of the merges is charged by now
     let ts = draw_unchecked(engine, record)?;
     let whole = must_apply(engine);
     apply(engine, latches, &effects, built, ts);
     let edges = edges.iter().map(|edge| edge.change.map_or(0, |(op, _)| op.growth())).sum();
-    if engine.clock.complete(ts, 0, edges) {
-        engine.commits.wake(&engine.clock);
+    if engine.order.clock.complete(ts, 0, edges) {
+        engine.order.commits.wake(&engine.order.clock);
     }
     whole.done();
     Ok(Some(Outcome { ts, edges, applied }))
@@ -106,9 +108,9 @@ fn latch<'e>(engine: &'e Engine, copies: &[EdgeCopy], edges: &mut [Edge]) -> Opt
     for copy in copies {
         let subgraph = copy.subgraph();
         if last != Some(subgraph) {
-            let held = engine.subgraphs.get(subgraph, Hold::none())?.latch();
+            let held = engine.pager.subgraphs.get(subgraph, Hold::none())?.latch();
             // Checked under the latch, where nothing is evicted any more (rule E3).
-            if engine.eviction.happens() && !held.is_resident() {
+            if engine.pager.eviction.happens() && !held.is_resident() {
                 return None;
             }
             latches.push(held);
@@ -134,8 +136,8 @@ fn latch<'e>(engine: &'e Engine, copies: &[EdgeCopy], edges: &mut [Edge]) -> Opt
 /// Looks up each edge at the shorter of its two lists, since both copies agree, and notes the change of its
 /// operation.
 fn look(engine: &Engine, request: &Request<'_>, latches: &Latches<'_>, edges: &mut [Edge]) {
-    let second = engine.placement().second_direction();
-    let hint = InterpolationHint::over(engine.ids.bound());
+    let second = engine.catalog.placement().second_direction();
+    let hint = InterpolationHint::over(engine.keys.ids.bound());
     for at in 0..edges.len() + EDGES_AHEAD {
         if let Some(edge) = edges.get_mut(at) {
             let ([src, dst], [of_src, of_dst]) =
@@ -161,7 +163,7 @@ fn look(engine: &Engine, request: &Request<'_>, latches: &Latches<'_>, edges: &m
 fn effects(engine: &Engine, copies: &[EdgeCopy], edges: &[Edge]) -> Effects {
     let mut effects = Effects { chains: SmallVec::new(), ops: SmallVec::new() };
     effects.ops.reserve(copies.len());
-    let (placement, weighted) = (engine.placement(), engine.config.weighted);
+    let (placement, weighted) = (engine.catalog.placement(), engine.catalog.config.weighted);
     for chain in copies.chunk_by(|a, b| a.chain() == b.chain()) {
         let (start, mut latch) = (effects.ops.len() as u32, 0);
         for copy in chain {
@@ -220,11 +222,11 @@ type Built = SmallVec<[(usize, Ahead); 1]>;
 /// Does the due merges before the timestamp is drawn, so that commits with later timestamps wait for no
 /// merge.
 fn prepare(engine: &Engine, latches: &mut Latches<'_>, effects: &Effects) -> Built {
-    let (mut built, horizon) = (Built::new(), engine.horizon());
+    let (mut built, horizon) = (Built::new(), engine.order.horizon());
     for (at, chain) in effects.chains.iter().enumerate() {
         let (held, ops) = (&mut latches[usize::from(chain.latch)], effects.of(chain));
-        let pinned = |pin| engine.keep((chain.subgraph, chain.direction), pin);
-        let ahead = held.prepare(chain.direction, ops, engine.config.weighted, &horizon, pinned);
+        let pinned = |pin| engine.pager.keep((chain.subgraph, chain.direction), pin);
+        let ahead = held.prepare(chain.direction, ops, engine.catalog.config.weighted, &horizon, pinned);
         built.extend(ahead.map(|ahead| (at, ahead)));
     }
     built
@@ -233,14 +235,14 @@ fn prepare(engine: &Engine, latches: &mut Latches<'_>, effects: &Effects) -> Bui
 /// Applies the effects, and releases each latch after the last effect on its subgraph: another commit can
 /// write to that subgraph while this one applies the other effects.
 fn apply(engine: &Engine, latches: Latches<'_>, effects: &Effects, built: Built, ts: Timestamp) {
-    let (horizon, mut built) = (engine.horizon(), built.into_iter().peekable());
+    let (horizon, mut built) = (engine.order.horizon(), built.into_iter().peekable());
     let mut chains = effects.chains.iter().enumerate().peekable();
     let mut merged = Merged::default();
     for (latch, mut held) in latches.into_iter().enumerate() {
         while let Some((at, chain)) = chains.next_if(|(_, chain)| usize::from(chain.latch) == latch) {
             let version = built.next_if(|&(of, _)| of == at).map(|(_, version)| version);
-            let pinned = |pin| engine.keep((chain.subgraph, chain.direction), pin);
-            let (ops, weighted) = (effects.of(chain), engine.config.weighted);
+            let pinned = |pin| engine.pager.keep((chain.subgraph, chain.direction), pin);
+            let (ops, weighted) = (effects.of(chain), engine.catalog.config.weighted);
             held.apply_ahead(chain.direction, ops, version, ts, weighted, &horizon, pinned);
         }
         merged += held.merged();

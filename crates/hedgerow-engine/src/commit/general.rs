@@ -50,10 +50,11 @@ enum Attempt {
 /// Commits up to and including the mark in the ring. Blocks for other committers of the same subgraphs.
 pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
     let (mut extra, mut room) = (Vec::new(), request.room(engine));
-    let searches = engine.config.is_one_way() && request.ops.iter().any(|op| op.kind == OpKind::RemoveVertex);
+    let searches =
+        engine.catalog.config.is_one_way() && request.ops.iter().any(|op| op.kind == OpKind::RemoveVertex);
     if searches {
         // Edges to a vertex are stored at their sources, which may be in any subgraph.
-        engine.load_all()?;
+        engine.pager.load_all()?;
     }
     let mut searched = 0;
     for _ in 0..MAX_RESTARTS {
@@ -62,9 +63,9 @@ pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
             // Labels that do not fit together evict each other.
             searched += 1;
             if searched > MAX_SEARCHES {
-                return Err(engine.no_room_for_all());
+                return Err(engine.pager.no_room_for_all());
             }
-            engine.load_all()?;
+            engine.pager.load_all()?;
             continue;
         }
         match attempted? {
@@ -78,7 +79,7 @@ pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
             }
         }
     }
-    Err(CommitError::Conflict { with: engine.clock.drawn() }.into())
+    Err(CommitError::Conflict { with: engine.order.clock.drawn() }.into())
 }
 
 /// The ids taken for new vertices; a drop gives back the ids that the commit did not use.
@@ -99,7 +100,7 @@ impl Taken<'_> {
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
         // In reverse order: a commit that starts over gets them in the same order.
-        self.ids.iter().rev().for_each(|&id| self.engine.ids.give_back(id));
+        self.ids.iter().rev().for_each(|&id| self.engine.keys.ids.give_back(id));
     }
 }
 
@@ -112,9 +113,9 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey], merges: &
     // 2. Latch. `taken` is declared before the latches, so that unused ids go back after they are released.
     let key_indices = bindings.key_latches(engine, request.keys);
     let mut taken = Taken { engine, ids: Default::default() };
-    let key_latches: SmallVec<[_; 2]> = key_indices.iter().map(|&i| engine.ids.latch(i)).collect();
+    let key_latches: SmallVec<[_; 2]> = key_indices.iter().map(|&i| engine.keys.ids.latch(i)).collect();
     taken.ids = bindings.allocate(engine, request.keys, &key_indices)?;
-    let hold = engine.hold();
+    let hold = engine.pager.hold();
     let mut latches = Latches::take(engine, &hold, &bindings.latch_keys(request.ops, extra));
     let unloaded = latches.unloaded(engine);
     if !unloaded.is_empty() {
@@ -140,7 +141,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey], merges: &
             // If a stale read is the reason, report that: a conflict can be retried.
             if request.isolation == Isolation::Serializable {
                 request.reads.check_latched(request.start, &latches)?;
-                let order = engine.clock.order();
+                let order = engine.order.clock.order();
                 check_open_and_reads(engine, request, &latches, &key_indices, order.last_drawn())?;
             }
             return Err(error);
@@ -158,7 +159,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey], merges: &
     if effects.is_empty() {
         // Nothing changes, but the reads must be validated too. The reason for no change may be commits that
         // are not published yet: wait for all that were drawn before this moment.
-        let order = engine.clock.order();
+        let order = engine.order.clock.order();
         check_open_and_reads(engine, request, &latches, &key_indices, order.last_drawn())?;
         if !latches.still_absent(engine) {
             return Ok(Attempt::Again(Vec::new()));
@@ -167,7 +168,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey], merges: &
     }
 
     // Without a limit the memory is not counted.
-    let bytes = engine.memory_limit.map_or(0, |_| bytes_to_merge(engine, &effects, &latches));
+    let bytes = engine.pager.memory_limit.map_or(0, |_| bytes_to_merge(engine, &effects, &latches));
     if !merges.begin(bytes) {
         return Ok(Attempt::Room(bytes as u64));
     }
@@ -189,8 +190,8 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey], merges: &
     merged.into_iter().for_each(|(label, merged)| engine.note_merged(label, merged));
 
     // 7. Publish: mark complete here; the caller waits.
-    if engine.clock.complete(ts, vertices, edges) {
-        engine.commits.wake(&engine.clock);
+    if engine.order.clock.complete(ts, vertices, edges) {
+        engine.order.commits.wake(&engine.order.clock);
     }
     applied.done();
     Ok(Attempt::Done(Outcome { ts, edges, applied: effects.applied }))
@@ -213,7 +214,7 @@ fn make_pages<'e>(
     if latches.hold(&latch_keys) {
         return Ok(true);
     }
-    let last_drawn = engine.clock.order().last_drawn();
+    let last_drawn = engine.order.clock.order().last_drawn();
     check_open_and_reads(engine, request, latches, key_latches, last_drawn)?;
     Ok(latches.make(engine, &latch_keys))
 }
@@ -293,18 +294,18 @@ fn check_open_and_reads(
 }
 
 fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latches: &mut Latches<'_>) {
-    let horizon = engine.horizon();
+    let horizon = engine.order.horizon();
     for &(key, id) in &effects.removed {
-        if engine.config.keys != hedgerow_core::KeyKind::Dense {
-            engine.ids.unbind(keys.key(key), id, ts);
+        if engine.catalog.config.keys != hedgerow_core::KeyKind::Dense {
+            engine.keys.ids.unbind(keys.key(key), id, ts);
         }
     }
     for &(key, id) in &effects.inserted {
-        match (engine.config.keys, keys.key(key)) {
-            (hedgerow_core::KeyKind::Dense, _) => engine.ids.include(id),
+        match (engine.catalog.config.keys, keys.key(key)) {
+            (hedgerow_core::KeyKind::Dense, _) => engine.keys.ids.include(id),
             (_, key) => {
                 let oldest = horizon.oldest().unwrap_or(Timestamp::ZERO);
-                engine.ids.bind(key, id, ts, oldest);
+                engine.keys.ids.bind(key, id, ts, oldest);
             }
         }
     }
@@ -314,8 +315,8 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
     for group in all.chunk_by(|a, b| a.chain == b.chain) {
         let chain = group[0].chain;
         let Some(latched) = latches.get_mut(chain.label, chain.subgraph) else { continue };
-        let pinned = |pin| engine.keep(chain, pin);
-        let weighted = engine.is_weighted(chain.label);
+        let pinned = |pin| engine.pager.keep(chain, pin);
+        let weighted = engine.catalog.is_weighted(chain.label);
         ops.clear();
         attributes.clear();
         ops.extend(group.iter().map(|side| side.op));

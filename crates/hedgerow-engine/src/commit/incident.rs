@@ -16,11 +16,11 @@ pub(super) fn for_each_incident(
     id: VertexId,
     mut f: impl FnMut(LabelId, VertexId, VertexId, u64),
 ) -> Result<()> {
-    let hold = engine.hold();
-    for (label, table) in engine.tables() {
+    let hold = engine.pager.hold();
+    for (label, table) in engine.pager.tables() {
         // Edges to the vertex are stored at their sources, so the vertex's own subgraph of the label may be
         // untouched.
-        if engine.config.is_one_way() && label != LabelId::VERTICES {
+        if engine.catalog.config.is_one_way() && label != LabelId::VERTICES {
             for_each_source(engine, (table, &hold), id, |src, rank| f(label, src, id, rank))?;
         }
         let Some(latched) = latches.get_of(label, id.subgraph()) else {
@@ -33,9 +33,9 @@ pub(super) fn for_each_incident(
             }
             continue;
         };
-        for &direction in engine.directions_of(label) {
+        for &direction in engine.catalog.directions_of(label) {
             latched.for_each_item(direction, id.local(), |item| {
-                let (src, dst) = engine.placement().ends_of_copy(id, item.dst, direction);
+                let (src, dst) = engine.catalog.placement().ends_of_copy(id, item.dst, direction);
                 f(label, src, dst, item.rank);
             });
         }
@@ -52,7 +52,7 @@ fn for_each_source(
     id: VertexId,
     mut f: impl FnMut(VertexId, u64),
 ) -> Result<()> {
-    for subgraph in (0..engine.subgraph_bound()).map(SubgraphId) {
+    for subgraph in (0..engine.keys.ids.bound.subgraphs()).map(SubgraphId) {
         let Some(entry) = table.find(subgraph, hold)? else { continue };
         entry.read_latest(Direction::Out, |read| {
             for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {

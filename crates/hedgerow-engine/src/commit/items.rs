@@ -183,8 +183,8 @@ impl WriteTxn {
     pub fn edge_properties(&mut self, edge: EdgeKey<'_>) -> Result<Option<Properties>> {
         let item = self.item(edge)?;
         let found = self.reads_item(item)?;
-        let schema = self.engine.schema.load();
-        let weighted = self.engine.is_weighted(item.label);
+        let schema = self.engine.catalog.schema.load();
+        let weighted = self.engine.catalog.is_weighted(item.label);
         Ok(found.map(|(weight, row)| named(&schema, item.label, weighted.then_some(weight), row.as_ref())))
     }
 
@@ -209,7 +209,7 @@ impl WriteTxn {
             return Ok(None);
         }
         let row = self.reads_item(of_vertex(key))?.and_then(|(_, row)| row);
-        Ok(Some(named(&self.engine.schema.load(), LabelId::VERTICES, None, row.as_ref())))
+        Ok(Some(named(&self.engine.catalog.schema.load(), LabelId::VERTICES, None, row.as_ref())))
     }
 
     /// Returns one property of a vertex, if the vertex exists; null if it has no such property.
@@ -239,7 +239,7 @@ impl WriteTxn {
         direction: Direction,
     ) -> Result<Option<Vec<(VertexKey, u64)>>> {
         let label = self.label(label.into())?;
-        let key = self.engine.end_of(label, key.into(), direction)?;
+        let key = self.engine.catalog.end_of(label, key.into(), direction)?;
         let key = self.key(key)?;
         let found = self.reads_adjacency_of(label, key, direction)?;
         Ok(found.map(|found| found.into_keys().collect()))
@@ -273,7 +273,7 @@ impl WriteTxn {
     /// Names an edge that is read, or changed if it exists.
     fn item(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
         let label = self.label(edge.label)?;
-        let (src, dst) = self.engine.ends_of(Some(label), edge.src, edge.dst)?;
+        let (src, dst) = self.engine.catalog.ends_of(Some(label), edge.src, edge.dst)?;
         Ok(EdgeRef { label, src: self.key(src)?, dst: self.key(dst)?, rank: edge.rank })
     }
 
@@ -313,7 +313,7 @@ impl WriteTxn {
     pub(super) fn base_ends(&mut self, src: TxnKey, dst: TxnKey) -> Result<Option<(VertexId, VertexId)>> {
         let Some(src) = self.base_id(src)? else { return Ok(None) };
         let Some(dst) = self.base_id(dst)? else { return Ok(None) };
-        Ok(Some(self.engine.placement().ends(src, dst)))
+        Ok(Some(self.engine.catalog.placement().ends(src, dst)))
     }
 
     /// Reads the other endpoint and the rank of every edge of a label at a vertex.
@@ -332,7 +332,7 @@ impl WriteTxn {
             let snapshot = self.base().clone();
             self.note_adjacency(&snapshot, label, id, direction);
             let engine = Arc::clone(&self.engine);
-            found = engine.telling_keys(|told| {
+            found = engine.keys.telling_keys(&engine.pager, |told| {
                 let mut found = BTreeMap::new();
                 let add = |to, rank| _ = found.insert((told.of(to), rank), ());
                 snapshot.for_each_end(label, id, direction, add)?;
@@ -373,7 +373,7 @@ pub(crate) fn split_weight<N: AsRef<str>, V: Into<Value>>(
 ) -> Result<(Option<f64>, Cells)> {
     let mut weight = None;
     let mut wrong = None;
-    let weighted = engine.is_weighted(label);
+    let weighted = engine.catalog.is_weighted(label);
     if !weighted {
         return Ok((None, engine.cells(label, properties)?));
     }

@@ -6,13 +6,14 @@ use hedgerow_txn::OrderGuard;
 use super::request::Outcome;
 use crate::error::{Error, Result, StateError};
 use crate::files::log::{Record, UnlessDone};
+use crate::state::reclaim::reclaim_due;
 use crate::state::store::{Core, Engine};
 
 /// Waits until the commit is published, and durable if the mode asks for it.
 #[inline]
 pub(crate) fn publish(engine: &Engine, outcome: Outcome) -> Result<Outcome> {
     engine.wait_published(outcome.ts)?;
-    engine.reclaim_due();
+    reclaim_due(engine);
     Ok(outcome)
 }
 
@@ -20,7 +21,7 @@ pub(crate) fn publish(engine: &Engine, outcome: Outcome) -> Result<Outcome> {
 /// them, nothing later can be published. The store is poisoned then, and readers still see the state before.
 #[inline]
 pub(crate) fn must_apply(core: &Core) -> UnlessDone<impl Fn()> {
-    UnlessDone::new(|| core.commits.fail())
+    UnlessDone::new(|| core.order.commits.fail())
 }
 
 /// Draws for a commit whose only check in the ordering section is that the store is open. A commit without a
@@ -29,7 +30,7 @@ pub(crate) fn must_apply(core: &Core) -> UnlessDone<impl Fn()> {
 pub(crate) fn draw_unchecked(engine: &Engine, record: Option<Record>) -> Result<Timestamp> {
     if record.is_none() {
         engine.check_open()?;
-        if let Some(ts) = engine.clock.draw_outside() {
+        if let Some(ts) = engine.order.clock.draw_outside() {
             return Ok(ts);
         }
     }
@@ -42,7 +43,7 @@ pub(crate) fn draw(
     record: Option<Record>,
     check: impl FnOnce(Timestamp) -> Result<()>,
 ) -> Result<Timestamp> {
-    let mut order = engine.clock.order();
+    let mut order = engine.order.clock.order();
     loop {
         if !order.has_room() || engine.backlog_is_full() {
             order = wait_for_room(engine, order)?;
@@ -60,7 +61,7 @@ pub(crate) fn draw(
             whole.done();
             engine.bound_log(durable);
             if matches!(appended, Err(Error::State(StateError::Poisoned))) {
-                engine.commits.fail();
+                engine.order.commits.fail();
             }
             appended
         }
@@ -72,17 +73,17 @@ pub(crate) fn draw(
 /// never call this.
 #[cold]
 fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
-    let oldest_missing = engine.clock.published().next();
+    let oldest_missing = engine.order.clock.published().next();
     if oldest_missing > order.last_drawn() {
         // Everything was published since the ring was found full. A wait for a timestamp that no committer
         // has drawn might be a wait for a committer that waits for the latches of this one.
         return Ok(order);
     }
     drop(order);
-    engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
+    engine.order.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
     // Nothing of this commit was appended: if the log fails now, the commit has no effect.
     engine.wait_published(oldest_missing).map_err(|_| Error::State(StateError::Poisoned))?;
-    Ok(engine.clock.order())
+    Ok(engine.order.clock.order())
 }
 
 /// Leaves the ordering section until the log is shorter, and enters it again. If the store is closed
@@ -92,16 +93,16 @@ fn wait_for_checkpoint<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<
     // Closing sets its mark in the ordering section, before it ends the thread of checkpoints.
     engine.check_open()?;
     drop(order);
-    engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
-    engine.log_bound.wait(engine.log_end(), || engine.commits.is_failed());
-    Ok(engine.clock.order())
+    engine.order.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
+    engine.work.log_bound.wait(engine.log_end(), || engine.order.commits.is_failed());
+    Ok(engine.order.clock.order())
 }
 
 /// Waits until the conflicting commit is published, and then for a time that grows with the number of
 /// attempts. So transactions that conflict again and again spread out.
 pub(crate) fn wait_for_conflict(engine: &Engine, with: Timestamp, attempt: u32) {
     // The conflicting commit may itself fail, and never draw its timestamp.
-    let with = with.min(engine.clock.drawn());
+    let with = with.min(engine.order.clock.drawn());
     let _ = engine.wait_published(with);
     if attempt > 1 {
         let micros = 1u64 << attempt.min(10);

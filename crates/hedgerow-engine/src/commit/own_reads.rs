@@ -50,7 +50,7 @@ impl WriteTxn {
             let snapshot = self.base().clone();
             self.note_adjacency(&snapshot, LabelId::DEFAULT, id, direction);
             let engine = self.engine.clone();
-            found = engine.telling_keys(|told| {
+            found = engine.keys.telling_keys(&engine.pager, |told| {
                 let mut found = BTreeMap::new();
                 snapshot.for_each_neighbor(id, direction, |v, w| _ = found.insert(told.of(v), w))?;
                 Ok(found)
@@ -68,7 +68,7 @@ impl WriteTxn {
         direction: Direction,
         found: &mut BTreeMap<VertexKey, f64>,
     ) {
-        let weighted = self.engine.config.weighted;
+        let weighted = self.engine.catalog.config.weighted;
         let mut others = Vec::new();
         for other in found.keys() {
             others.push((self.keys.intern(other.as_ref()), other.clone()));

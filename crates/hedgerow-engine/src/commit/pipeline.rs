@@ -14,6 +14,7 @@ use super::op::{Given, OpKind};
 use super::request::Outcome;
 use super::single::{self, Single};
 use crate::error::{CommitError, Result, StateError};
+use crate::state::reclaim::reclaim_due;
 use crate::state::store::Engine;
 
 /// The number of operations between two steps of loading, unless [`Pipeline::with_window`] sets another.
@@ -251,7 +252,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     #[inline]
     fn advance(&mut self, newest: u64) {
         self.prefetch(newest, 1, prefetch::prefetch_heads);
-        let hint = InterpolationHint::over(self.engine.ids.bound());
+        let hint = InterpolationHint::over(self.engine.keys.ids.bound());
         self.prefetch(newest, 2, |ends| prefetch::prefetch_edges(ends, hint));
         self.prefetch(newest, 3, |ends| prefetch::prefetch_search(ends, hint));
         while self.submitted - self.executed > self.step * STEPS {
@@ -282,7 +283,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.executed += 1;
         let Pending { kind, src, dst, weight, op } = self.places[(ticket % PLACES) as usize];
         let (src, dst) = (VertexKeyRef::U64(src), VertexKeyRef::U64(dst));
-        let dense = self.engine.config.keys == KeyKind::Dense;
+        let dense = self.engine.catalog.config.keys == KeyKind::Dense;
         let quick = match &op {
             Some(op) => {
                 let named = || dense || op.is_named(&self.engine, src, dst);
@@ -320,8 +321,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         match result {
             Ok(outcome) => {
                 self.engine.make_durable_soon(outcome.ts);
-                self.engine.reclaim_due();
-                if self.unacknowledged.is_empty() && self.engine.clock.published() >= outcome.ts {
+                reclaim_due(&self.engine);
+                if self.unacknowledged.is_empty() && self.engine.order.clock.published() >= outcome.ts {
                     self.acknowledge(applied(ticket, outcome));
                 } else {
                     self.unacknowledged.push_back((ticket, outcome));
@@ -352,7 +353,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     }
 
     fn acknowledge_published(&mut self) {
-        let published = self.engine.clock.published();
+        let published = self.engine.order.clock.published();
         while let Some(&(ticket, outcome)) = self.unacknowledged.front()
             && outcome.ts <= published
         {

@@ -86,8 +86,11 @@ impl KeyBindings {
     pub(crate) fn resolve(&mut self, engine: &Engine, keys: &TxnKeys) -> Result<()> {
         for binding in &mut self.bindings {
             let key = keys.key(binding.key);
-            binding.initial =
-                if binding.removes { engine.vertex_of(key, NOW) } else { engine.vertex_to_read(key, NOW) }?;
+            binding.initial = if binding.removes {
+                engine.keys.vertex_of(&engine.pager, key, NOW)
+            } else {
+                engine.keys.vertex_to_read(&engine.pager, key, NOW)
+            }?;
         }
         Ok(())
     }
@@ -95,12 +98,12 @@ impl KeyBindings {
     /// Returns the key latches that the commit needs, ascending: for keys that it may bind or unbind, and for
     /// absent keys, which must stay absent.
     pub(crate) fn key_latches(&self, engine: &Engine, keys: &TxnKeys) -> SmallVec<[usize; 2]> {
-        if engine.config.keys == KeyKind::Dense {
+        if engine.catalog.config.keys == KeyKind::Dense {
             return SmallVec::new();
         }
         let needed = self.bindings.iter().filter(|s| s.vertex_op || s.initial.is_none());
         let mut latches: SmallVec<[usize; 2]> =
-            needed.map(|s| engine.ids.latch_of(keys.key(s.key))).collect();
+            needed.map(|s| engine.keys.ids.latch_of(keys.key(s.key))).collect();
         latches.sort_unstable();
         latches.dedup();
         latches
@@ -115,26 +118,28 @@ impl KeyBindings {
         latches: &[usize],
     ) -> Result<SmallVec<[VertexId; 2]>> {
         let mut taken = SmallVec::new();
-        if engine.config.keys == KeyKind::Dense {
+        if engine.catalog.config.keys == KeyKind::Dense {
             return Ok(taken);
         }
         for binding in &mut self.bindings {
             let key = keys.key(binding.key);
-            if latches.is_empty() || latches.binary_search(&engine.ids.latch_of(key)).is_err() {
+            if latches.is_empty() || latches.binary_search(&engine.keys.ids.latch_of(key)).is_err() {
                 continue;
             }
-            binding.initial = engine.ids.latched_lookup(key, binding.initial);
+            binding.initial = engine.keys.ids.latched_lookup(key, binding.initial);
             if binding.creates && (binding.initial.is_none() || binding.removes) {
-                let id = engine.ids.allocate(key.kind(), || engine.horizon().oldest()).ok_or_else(|| {
-                    Error::Argument(ArgumentError::TooLarge {
-                        what: "the number of vertices".into(),
-                        limit: u64::from(u32::MAX),
-                    })
-                });
+                let id = engine.keys.ids.allocate(key.kind(), || engine.order.horizon().oldest()).ok_or_else(
+                    || {
+                        Error::Argument(ArgumentError::TooLarge {
+                            what: "the number of vertices".into(),
+                            limit: u64::from(u32::MAX),
+                        })
+                    },
+                );
                 match id {
                     Ok(id) => taken.push(id),
                     Err(error) => {
-                        taken.into_iter().rev().for_each(|id| engine.ids.give_back(id));
+                        taken.into_iter().rev().for_each(|id| engine.keys.ids.give_back(id));
                         return Err(error);
                     }
                 }
@@ -181,7 +186,8 @@ impl KeyBindings {
             return Ok(missing);
         }
         // Without a memory limit all are latched, regardless of their number.
-        let most = if engine.memory_limit.is_some() { engine.most_operations } else { usize::MAX };
+        let most =
+            if engine.pager.memory_limit.is_some() { engine.catalog.most_operations } else { usize::MAX };
         let mut edges = 0;
         for id in self.bindings.iter().filter(|s| s.removes).filter_map(|s| s.initial) {
             for_each_incident(engine, latches, id, |label, src, dst, _| {
@@ -197,12 +203,12 @@ impl KeyBindings {
         // Checked before, but commits may have added edges since, and some edges are found only here. So far
         // only the vertices themselves are latched.
         if edges > most {
-            engine.check_operations(edges)?;
+            engine.catalog.check_operations(edges)?;
         }
         // A subgraph without a page, in memory or in files, has no edges.
         missing.retain(|&(label, subgraph)| {
             let exists = |table: &SubgraphTable| !table.is_absent(subgraph.index() / PAGE);
-            engine.table(label).is_some_and(exists) && latches.get_of(label, subgraph).is_none()
+            engine.pager.table(label).is_some_and(exists) && latches.get_of(label, subgraph).is_none()
         });
         missing.sort_unstable();
         missing.dedup();
@@ -211,7 +217,7 @@ impl KeyBindings {
 
     /// Checks, with all latches held, that the look-ups are still valid. `false`: the caller looks up again.
     pub(crate) fn settle_initial(&mut self, engine: &Engine, keys: &TxnKeys, latches: &Latches<'_>) -> bool {
-        let dense = engine.config.keys == KeyKind::Dense;
+        let dense = engine.catalog.config.keys == KeyKind::Dense;
         for binding in &mut self.bindings {
             if dense {
                 let id = binding.initial;
@@ -222,7 +228,7 @@ impl KeyBindings {
             }
             if let Some(id) = binding.initial
                 && !faults::is_on(PlantedFault::VerticesNotLookedAtAgain)
-                && !(latches.contains_vertex(id) && engine.ids.still_carries(id, keys.key(binding.key)))
+                && !(latches.contains_vertex(id) && engine.keys.ids.still_carries(id, keys.key(binding.key)))
             {
                 return false;
             }
@@ -247,12 +253,13 @@ impl KeyBindings {
         }
         for binding in self.bindings.iter().filter(|s| s.vertex_op || s.unlinks || s.initial != s.live) {
             let key = keys.key(binding.key);
-            let changed = engine.ids.last_change(key);
+            let changed = engine.keys.ids.last_change(key);
             let existence = |id: VertexId| {
                 let latched = latches.get(id.subgraph());
                 latched.is_some_and(|l| l.changed_since(Direction::Out, start, ReadItem::Vertex(id.local())))
             };
-            let dense_changed = engine.config.keys == KeyKind::Dense && binding.fresh.is_some_and(existence);
+            let dense_changed =
+                engine.catalog.config.keys == KeyKind::Dense && binding.fresh.is_some_and(existence);
             if changed > start || dense_changed {
                 return Err(CommitError::Conflict { with: changed.max(start.next()) }.into());
             }

@@ -20,7 +20,7 @@ impl WriteTxn {
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Vec<u64>> {
         let label = self.label(label.into())?;
-        let (src, dst) = self.engine.ends_of(Some(label), src.into(), dst.into())?;
+        let (src, dst) = self.engine.catalog.ends_of(Some(label), src.into(), dst.into())?;
         let (src, dst) = (self.key(src)?, self.key(dst)?);
         let hidden = self.own().is_some_and(|own| own.hides(src) || own.hides(dst));
         let mut found = Vec::new();

@@ -80,8 +80,11 @@ impl WriteTxn {
             return Ok(RemovedEdges::default());
         }
         let labels = self.labels_to_read();
-        let directions: &[Direction] =
-            if self.engine.config.directed { &[Direction::Out, Direction::In] } else { &[Direction::Out] };
+        let directions: &[Direction] = if self.engine.catalog.config.directed {
+            &[Direction::Out, Direction::In]
+        } else {
+            &[Direction::Out]
+        };
         let (mut chosen, mut left) = (Vec::new(), 0);
         for (label, &direction) in
             (0..labels).flat_map(|label| directions.iter().map(move |to| (LabelId(label), to)))
@@ -95,7 +98,7 @@ impl WriteTxn {
             }
         }
         self.note_edges_of_all(labels, key, directions)?;
-        self.engine.check_operations(self.operations().saturating_add(chosen.len()))?;
+        self.engine.catalog.check_operations(self.operations().saturating_add(chosen.len()))?;
         let removed = chosen.len();
         for edge in chosen {
             self.push_item(OpKind::Remove, edge, 0.0, Cells::new())?;
@@ -138,7 +141,7 @@ impl WriteTxn {
             let snapshot = self.base().clone();
             let (decided, wiped) = self.decided(&snapshot, &written)?;
             let engine = Arc::clone(&self.engine);
-            found = engine.telling_keys(|told| {
+            found = engine.keys.telling_keys(&engine.pager, |told| {
                 let mut found = Edges::default();
                 snapshot.for_each_end(label, id, direction, |other, rank| {
                     let is_own = decided.contains(&(other, rank)) || wiped.contains(&other);
@@ -165,7 +168,9 @@ impl WriteTxn {
         snapshot: &Snapshot,
         written: &[(TxnKey, u64, Listed)],
     ) -> Result<(HashSet<(VertexId, u64)>, HashSet<VertexId>)> {
-        let id = |key: TxnKey| self.engine.vertex_to_read(self.keys.key(key), snapshot.timestamp());
+        let id = |key: TxnKey| {
+            self.engine.keys.vertex_to_read(&self.engine.pager, self.keys.key(key), snapshot.timestamp())
+        };
         let mut decided = HashSet::new();
         for &(other, rank, _) in written {
             decided.extend(id(other)?.map(|id| (id, rank)));
@@ -188,8 +193,8 @@ impl WriteTxn {
     pub(super) fn edges_to_remove_with(&mut self, key: TxnKey) -> Result<usize> {
         let snapshot = self.base().clone();
         let edges = self.edges_removed_with(key, &snapshot)?;
-        let labels = self.engine.defined_labels();
-        let directions: &[bool] = if self.engine.config.directed { &[true, false] } else { &[true] };
+        let labels = self.engine.catalog.defined_labels();
+        let directions: &[bool] = if self.engine.catalog.config.directed { &[true, false] } else { &[true] };
         let (Some(own), true) = (self.own(), edges > 0) else { return Ok(edges) };
         let written = labels.flat_map(|label| directions.iter().map(move |&out| (LabelId(label), out)));
         let gone = |(_, _, listed): &(TxnKey, u64, Listed)| matches!(listed, Listed::Gone);
@@ -202,15 +207,17 @@ impl WriteTxn {
     /// graph that keeps no incoming edges, leaves out the edges to the vertex. O(labels).
     pub(super) fn edges_removed_with(&self, key: TxnKey, snapshot: &Snapshot) -> Result<usize> {
         let engine = &self.engine;
-        if engine.memory_limit.is_none() {
+        if engine.pager.memory_limit.is_none() {
             return Ok(0);
         }
         let t = snapshot.timestamp();
-        let Some(id) = engine.vertex_to_read(self.keys.key(key), t)? else { return Ok(0) };
+        let Some(id) = engine.keys.vertex_to_read(&engine.pager, self.keys.key(key), t)? else {
+            return Ok(0);
+        };
         let mut edges = 0usize;
-        for label in engine.defined_labels().map(LabelId) {
-            for &direction in engine.directions_of(label) {
-                edges = edges.saturating_add(engine.read_degree((label, id, direction), t)?.0);
+        for label in engine.catalog.defined_labels().map(LabelId) {
+            for &direction in engine.catalog.directions_of(label) {
+                edges = edges.saturating_add(engine.pager.read_degree((label, id, direction), t)?.0);
             }
         }
         Ok(edges)
@@ -221,7 +228,7 @@ impl WriteTxn {
     pub(super) fn operations_now(&self) -> Result<usize> {
         let removed: Vec<TxnKey> =
             self.ops.iter().filter(|op| op.kind == OpKind::RemoveVertex).map(|op| op.src).collect();
-        if removed.is_empty() || self.engine.memory_limit.is_none() {
+        if removed.is_empty() || self.engine.pager.memory_limit.is_none() {
             return Ok(self.ops.len());
         }
         // Edges that the transaction removes one by one already count as operations.
@@ -237,7 +244,7 @@ impl WriteTxn {
             let edges = self.edges_removed_with(key, &now)?;
             let others = edges.saturating_sub(one_by_one.get(&key).copied().unwrap_or(0));
             operations = operations.saturating_add(others);
-            self.engine.check_operations(operations)?;
+            self.engine.catalog.check_operations(operations)?;
         }
         Ok(operations)
     }

@@ -77,7 +77,10 @@ impl WriteTxn {
         let mut removed = 0;
         let places = next_places(&snapshot, &chosen, behind, options)?;
         for &(label, src, dst, rank) in &places {
-            let [src, dst] = [self.engine.key_of(src)?, self.engine.key_of(dst)?];
+            let [src, dst] = [
+                self.engine.keys.key_of(&self.engine.pager, src)?,
+                self.engine.keys.key_of(&self.engine.pager, dst)?,
+            ];
             let [src, dst] = [&src, &dst].map(|key| self.keys.intern(key.as_ref()));
             let edge = EdgeRef { label, src, dst, rank };
             // The transaction reads the edge, so its commit conflicts if another one changed the edge since
@@ -100,7 +103,7 @@ fn next_places(
     options: &RemoveOptions<'_>,
 ) -> Result<Vec<Place>> {
     options.poll()?;
-    let placement = snapshot.engine().placement();
+    let placement = snapshot.engine().catalog.placement();
     let (mut places, mut left) = (Vec::new(), BETWEEN_POLLS);
     for label in &chosen.labels {
         let first = match behind {
@@ -108,7 +111,7 @@ fn next_places(
             Some(behind) if behind.0 == label.label => behind.1,
             _ => VertexId(0),
         };
-        for src in (first.0..snapshot.engine().ids.bound()).map(VertexId) {
+        for src in (first.0..snapshot.engine().keys.ids.bound()).map(VertexId) {
             let mut passed = 1;
             snapshot.for_each_item(label.label, src, Direction::Out, |item| {
                 passed += 1;

@@ -27,7 +27,7 @@ impl Request<'_> {
     /// Returns the memory for the commit, which has none so far. O(attributes) if the store has a memory
     /// limit.
     pub(crate) fn room<'c>(&self, core: &'c Core) -> CommitRoom<'c> {
-        let values = core.memory_limit.map_or(0, |_| self.attributes.variable_bytes());
+        let values = core.pager.memory_limit.map_or(0, |_| self.attributes.variable_bytes());
         // The lists have them, and both buffers of the log.
         let copies = if core.durable.is_some() { 3 } else { 1 };
         CommitRoom::new(core, self.ops.len(), values.saturating_mul(copies))

@@ -23,7 +23,8 @@ struct RowColumns<'a> {
 
 impl<'a> RowColumns<'a> {
     fn of_edges(engine: &Engine, label: LabelId, names: &[&'a str]) -> RowColumns<'a> {
-        let weight = names.iter().position(|&name| name == WEIGHT).filter(|_| engine.is_weighted(label));
+        let weight =
+            names.iter().position(|&name| name == WEIGHT).filter(|_| engine.catalog.is_weighted(label));
         RowColumns { label, properties: names.iter().map(|&name| (name, None)).collect(), weight }
     }
 
@@ -140,10 +141,11 @@ impl WriteTxn {
     {
         let WriteTxn { engine, ops, keys, attributes, .. } = self;
         let mut columns = RowColumns::of_edges(engine, label, properties);
-        let says_kinds = engine.schema.load().label_by_id(label).is_some_and(|label| label.ends().is_some());
+        let says_kinds =
+            engine.catalog.schema.load().label_by_id(label).is_some_and(|label| label.ends().is_some());
         let mut cells = Cells::new();
         let coming = edges.size_hint().0;
-        engine.check_operations(ops.len().saturating_add(coming))?;
+        engine.catalog.check_operations(ops.len().saturating_add(coming))?;
         ops.reserve(coming);
         if let [_] = properties {
             attributes.reserve_words(coming);
@@ -151,11 +153,11 @@ impl WriteTxn {
         for (src, dst, row) in edges {
             let (mut src, mut dst) = (src.into(), dst.into());
             if says_kinds && !faults::is_on(PlantedFault::EndsOfRowsNotChecked) {
-                (src, dst) = engine.ends_of(Some(label), src, dst)?;
+                (src, dst) = engine.catalog.ends_of(Some(label), src, dst)?;
             }
             engine.check_key(src)?;
             engine.check_key(dst)?;
-            engine.check_operations(ops.len() + 1)?;
+            engine.catalog.check_operations(ops.len() + 1)?;
             let mut op = TxnOp::plain(OpKind::Put, keys.intern(src), keys.intern(dst), 1.0);
             op.label = label;
             let mut values = row.into_iter();

@@ -52,7 +52,7 @@ impl Single {
         dst: VertexKeyRef<'_>,
         weight: f64,
     ) -> Option<Single> {
-        let [src, dst] = engine.ids.lookup_all([src, dst], NOW, |_, _, _| ());
+        let [src, dst] = engine.keys.ids.lookup_all([src, dst], NOW, |_, _, _| ());
         Some(Single::between(engine, kind, [src?, dst?], weight))
     }
 
@@ -69,23 +69,23 @@ impl Single {
     ) -> Option<Single> {
         let likely = |moment, _, id: VertexId| {
             if moment == Moment::RowSought {
-                let subgraph = engine.subgraphs.get(id.subgraph(), Hold::none());
+                let subgraph = engine.pager.subgraphs.get(id.subgraph(), Hold::none());
                 subgraph.into_iter().for_each(Subgraph::prefetch_header);
             }
         };
-        let ends = match engine.config.keys {
+        let ends = match engine.catalog.config.keys {
             // No array of the keys here: to copy a key whole, the processor would wait until the parts that
             // the caller has just written have left its store buffer. With this test inside the id map,
             // single edges took a tenth longer.
             KeyKind::Dense => [IdMap::dense_id(src)?, IdMap::dense_id(dst)?],
-            KeyKind::U64 | KeyKind::Str => engine.ids.guess(&[src, dst], likely)?,
+            KeyKind::U64 | KeyKind::Str => engine.keys.ids.guess(&[src, dst], likely)?,
         };
         Some(Single::between(engine, kind, ends, weight))
     }
 
     #[inline]
     fn between(engine: &Engine, kind: OpKind, [first, second]: [VertexId; 2], weight: f64) -> Single {
-        let (src, dst) = engine.placement().ends(first, second);
+        let (src, dst) = engine.catalog.placement().ends(first, second);
         Single { kind, src, dst, weight, turned: src != first }
     }
 
@@ -97,18 +97,19 @@ impl Single {
         // can predict.
         let keys = [src, dst];
         let key = |second: bool| keys[usize::from(second)];
-        engine.ids.carries(self.src, key(self.turned)) && engine.ids.carries(self.dst, key(!self.turned))
+        engine.keys.ids.carries(self.src, key(self.turned))
+            && engine.keys.ids.carries(self.dst, key(!self.turned))
     }
 
     #[inline]
     pub(crate) fn ends<'e>(&self, engine: &'e Engine) -> Option<[End<'e>; 2]> {
         let end = |direction, at: VertexId, other| {
-            let subgraph = engine.subgraphs.get(at.subgraph(), Hold::none())?;
+            let subgraph = engine.pager.subgraphs.get(at.subgraph(), Hold::none())?;
             Some(End { subgraph, direction, local: at.local(), other })
         };
         Some([
             end(Direction::Out, self.src, self.dst)?,
-            end(engine.placement().second_direction(), self.dst, self.src)?,
+            end(engine.catalog.placement().second_direction(), self.dst, self.src)?,
         ])
     }
 
@@ -180,7 +181,7 @@ impl<'e> Ends<'e> {
     /// Returns an upper bound of the memory for the merges that are due before the operation.
     #[cold]
     fn bytes_to_merge(&self, engine: &Engine) -> usize {
-        let second = engine.placement().second_direction();
+        let second = engine.catalog.placement().second_direction();
         // Both copies may be in one list.
         let of_src = self.src.bytes_to_merge(Direction::Out, 2);
         let same = self.dst.is_none() && second == Direction::Out;
@@ -206,29 +207,30 @@ pub(crate) fn commit_unpublished<'g>(
     given: &impl Fn() -> Given<'g>,
     is_named: impl FnOnce() -> bool,
 ) -> Result<Option<Outcome>> {
-    if engine.config.is_one_way() {
+    if engine.catalog.config.is_one_way() {
         return Ok(None);
     }
     let Some([src, dst]) = op.ends(engine) else { return Ok(None) };
     let mut ends = Ends::latch(op, src.subgraph, dst.subgraph);
     // Checked under the latches, since no chain is evicted then.
-    if engine.eviction.happens() && !ends.are_resident() {
+    if engine.pager.eviction.happens() && !ends.are_resident() {
         return Ok(None);
     }
     if !(ends.src.contains_vertex(op.src.local()) && ends.dst().contains_vertex(op.dst.local())) {
         return Ok(None);
     }
-    let hint = InterpolationHint::over(engine.ids.bound());
+    let hint = InterpolationHint::over(engine.keys.ids.bound());
     // The edge is looked up first: it is farther away in memory than the keys.
-    let before = ends.edge(op, engine.placement().second_direction(), hint);
-    let unasked = engine.config.keys == KeyKind::Dense || faults::is_on(PlantedFault::IdsNotLookedAtAgain);
+    let before = ends.edge(op, engine.catalog.placement().second_direction(), hint);
+    let unasked =
+        engine.catalog.config.keys == KeyKind::Dense || faults::is_on(PlantedFault::IdsNotLookedAtAgain);
     if !(unasked || is_named()) {
         return Ok(None);
     }
     let applied = u64::from(op.kind != OpKind::Update || before.is_some());
     // Edges may have properties only if the schema allows it, which is checked under the latches.
     let laid;
-    let change = if engine.schema.default_is_plain() {
+    let change = if engine.catalog.schema.default_is_plain() {
         plain_change(engine, op.kind, op.weight, before).map(|(kind, weight)| (kind, weight, RowRef::Empty))
     } else {
         let given = given();
@@ -240,12 +242,12 @@ pub(crate) fn commit_unpublished<'g>(
     let Some((kind, weight, row)) = change else {
         // The reason for no change may be commits that are not published yet: wait for all that were drawn
         // before this moment.
-        let order = engine.clock.order();
+        let order = engine.order.clock.order();
         engine.check_open()?;
         return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
     };
     let record = engine.durable.as_ref().map(|_| encode(engine, op, kind, weight, row)).transpose()?;
-    let merges = engine.take_for_merges(|| ends.bytes_to_merge(engine));
+    let merges = engine.pager.take_for_merges(|| ends.bytes_to_merge(engine));
     if let Err(needed) = merges {
         drop(ends);
         engine.find_room_to_merge(needed)?;
@@ -260,8 +262,8 @@ pub(crate) fn commit_unpublished<'g>(
     let merged = ends.merged();
     drop(ends);
     engine.note_merged(LabelId::DEFAULT, merged);
-    if engine.clock.complete(ts, 0, edges) {
-        engine.commits.wake(&engine.clock);
+    if engine.order.clock.complete(ts, 0, edges) {
+        engine.order.commits.wake(&engine.order.clock);
     }
     whole.done();
     Ok(Some(Outcome { ts, edges, applied }))
@@ -277,7 +279,7 @@ pub(super) fn plain_change(
     before: Option<f64>,
 ) -> Option<(EdgeOp, f64)> {
     let after = kind.makes(before, || weight, |old| old.unwrap_or(weight));
-    let same = |old: &f64, new: &f64| same_weight(engine.config.weighted, *old, *new);
+    let same = |old: &f64, new: &f64| same_weight(engine.catalog.config.weighted, *old, *new);
     let change = effective(before.as_ref(), after.as_ref(), same)?;
     Some((change, after.unwrap_or(0.0)))
 }
@@ -295,7 +297,7 @@ fn change_of_row(
     let new = || (op.weight, true);
     let after = op.kind.makes(before, new, |old| (old.map_or(1.0, |(weight, _)| weight), true));
     let same = |(old, _): &(f64, bool), (new, takes): &(f64, bool)| {
-        !takes || (same_weight(engine.config.weighted, *old, *new) && has_row())
+        !takes || (same_weight(engine.catalog.config.weighted, *old, *new) && has_row())
     };
     let kind = effective(before.as_ref(), after.as_ref(), same)?;
     let (weight, takes) = after.unwrap_or((0.0, false));
@@ -316,10 +318,10 @@ fn encode(engine: &Engine, op: &Single, kind: EdgeOp, weight: f64, row: RowRef<'
 /// merge.
 #[inline(always)]
 fn make_room(engine: &Engine, op: &Single, ends: &mut Ends<'_>) {
-    let horizon = engine.horizon();
-    let (weighted, second) = (engine.config.weighted, engine.placement().second_direction());
+    let horizon = engine.order.horizon();
+    let (weighted, second) = (engine.catalog.config.weighted, engine.catalog.placement().second_direction());
     let at = |latched: &mut Latched<'_>, id: VertexId, direction, count| {
-        let pinned = |pin| engine.keep((id.subgraph(), direction), pin);
+        let pinned = |pin| engine.pager.keep((id.subgraph(), direction), pin);
         latched.make_room(direction, count, weighted, &horizon, pinned);
     };
     match &mut ends.dst {
@@ -346,15 +348,15 @@ fn apply(
     ts: Timestamp,
     ends: &mut Ends<'_>,
 ) {
-    let horizon = engine.horizon();
-    let (weighted, placement) = (engine.config.weighted, engine.placement());
+    let horizon = engine.order.horizon();
+    let (weighted, placement) = (engine.catalog.config.weighted, engine.catalog.placement());
     let second = placement.second_direction();
     let forth = LocalOp { local: op.src.local(), op: kind, dst: op.dst, weight };
     let back = LocalOp { local: op.dst.local(), op: kind, dst: op.src, weight };
     let rows = attributes_of_copies(placement, op, row);
     let attributes = |range: std::ops::Range<usize>| rows.as_ref().map_or(&[][..], |rows| &rows[range]);
     let at = |latched: &mut Latched<'_>, id: VertexId, direction, ops| {
-        let pinned = |pin| engine.keep((id.subgraph(), direction), pin);
+        let pinned = |pin| engine.pager.keep((id.subgraph(), direction), pin);
         latched.apply(direction, ops, ts, weighted, &horizon, pinned);
     };
     let (ops, forth, back) = ([forth, back], [forth], [back]);

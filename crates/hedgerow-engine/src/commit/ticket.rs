@@ -7,6 +7,7 @@ use hedgerow_core::Timestamp;
 
 use crate::config::Durability;
 use crate::error::Result;
+use crate::state::reclaim::reclaim_due;
 use crate::state::store::Engine;
 
 /// A submitted transaction. Dropping the ticket loses nothing: the transaction is committed, and becomes
@@ -39,7 +40,7 @@ impl Ticket {
     /// the store's durability mode prescribes. Never blocks. In a forked child it returns the state at the
     /// fork. O(1).
     pub fn is_done(&self) -> bool {
-        self.engine.clock.published() >= self.ts
+        self.engine.order.clock.published() >= self.ts
     }
 
     /// Waits until the transaction is acknowledged, and returns its timestamp. Blocks for earlier commits
@@ -51,7 +52,7 @@ impl Ticket {
     pub fn wait(self) -> Result<Timestamp> {
         self.engine.check_owner_by_id()?;
         self.engine.wait_published(self.ts)?;
-        self.engine.reclaim_due();
+        reclaim_due(&self.engine);
         Ok(self.ts)
     }
 }
@@ -60,14 +61,14 @@ impl Engine {
     /// Ensures that the commit `ts` becomes durable and is published, even if no thread waits for it.
     #[inline]
     pub(crate) fn make_durable_soon(&self, ts: Timestamp) {
-        if self.durability == Durability::Sync && self.durable.is_some() {
+        if self.catalog.durability == Durability::Sync && self.durable.is_some() {
             self.ask_for_sync(ts);
         }
     }
 
     fn ask_for_sync(&self, ts: Timestamp) {
-        if self.ticket_syncer.start(drop) {
-            self.commits.ask(ts);
+        if self.work.ticket_syncer.start(drop) {
+            self.order.commits.ask(ts);
         } else {
             // No thread could be started: the submitting thread syncs. The ticket reports a failure.
             let _ = self.wait_published(ts);

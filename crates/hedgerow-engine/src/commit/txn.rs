@@ -63,10 +63,10 @@ pub struct WriteTxn {
 impl WriteTxn {
     pub(crate) fn new(engine: &Arc<Engine>) -> WriteTxn {
         // Under snapshot isolation the snapshot decides which writes conflict: it is taken now.
-        let base = (engine.isolation == Isolation::Snapshot).then(|| Snapshot::open(engine));
+        let base = (engine.catalog.isolation == Isolation::Snapshot).then(|| Snapshot::open(engine));
         WriteTxn {
             engine: engine.clone(),
-            isolation: engine.isolation,
+            isolation: engine.catalog.isolation,
             create: true,
             keys: TxnKeys::new(),
             ops: Vec::new(),
@@ -120,7 +120,9 @@ impl WriteTxn {
         let existed = self.reads_vertex(key)?;
         if existed {
             let edges = self.edges_to_remove_with(key)?;
-            self.engine.check_operations(self.operations().saturating_add(edges).saturating_add(1))?;
+            self.engine
+                .catalog
+                .check_operations(self.operations().saturating_add(edges).saturating_add(1))?;
             self.push(OpKind::RemoveVertex, key, key, 0.0)?;
             self.edges_of_removed = self.edges_of_removed.saturating_add(edges);
         }
@@ -238,14 +240,14 @@ impl WriteTxn {
         let WriteTxn { engine, ops, keys, edges_of_removed, .. } = self;
         engine.check_owner()?;
         let (before, coming, others) = (ops.len(), edges.size_hint().0, *edges_of_removed);
-        engine.check_operations(before.saturating_add(others).saturating_add(coming))?;
+        engine.catalog.check_operations(before.saturating_add(others).saturating_add(coming))?;
         ops.reserve(coming);
         for (src, dst, weight) in edges {
             let check = || {
                 engine.check_key(src)?;
                 engine.check_key(dst)?;
                 check_weight(engine, weight)?;
-                engine.check_operations((ops.len() + 1).saturating_add(others))
+                engine.catalog.check_operations((ops.len() + 1).saturating_add(others))
             };
             if let Err(error) = check() {
                 ops.truncate(before);
@@ -449,14 +451,15 @@ impl WriteTxn {
     pub(crate) fn commit_unpublished(mut self) -> Result<Outcome> {
         self.engine.check_writable()?;
         if self.ops.is_empty() {
-            let ts = self.base.as_ref().map_or_else(|| self.engine.clock.published(), Snapshot::timestamp);
+            let ts =
+                self.base.as_ref().map_or_else(|| self.engine.order.clock.published(), Snapshot::timestamp);
             return Ok(Outcome { ts, edges: 0, applied: 0 });
         }
         self.engine.check_room(self.operations_now()?)?;
         if let Some(outcome) = self.commit_alone()? {
             return Ok(outcome);
         }
-        self.reads.prepare(|| self.engine.defined_labels().end);
+        self.reads.prepare(|| self.engine.catalog.defined_labels().end);
         let request = Request {
             ops: &self.ops,
             attributes: self.attributes.table(),
@@ -494,7 +497,7 @@ impl WriteTxn {
     }
 
     pub(super) fn push_op(&mut self, op: TxnOp) -> Result<()> {
-        self.engine.check_operations(self.operations().saturating_add(1))?;
+        self.engine.catalog.check_operations(self.operations().saturating_add(1))?;
         self.ops.push(op);
         Ok(())
     }
@@ -508,7 +511,7 @@ impl WriteTxn {
         if self.ops.is_empty() {
             return None;
         }
-        let placement = self.engine.placement();
+        let placement = self.engine.catalog.placement();
         let overlay = self.overlay.get_or_insert_with(|| Overlay::new(placement));
         overlay.catch_up(&self.ops, self.attributes.table(), self.create);
         Some(overlay)
@@ -517,8 +520,9 @@ impl WriteTxn {
     /// Returns the vertex that `key` names in the snapshot; if there is none, records that as read.
     pub(super) fn base_id(&mut self, key: TxnKey) -> Result<Option<VertexId>> {
         let snapshot = self.base().clone();
-        let dense = self.engine.config.keys == hedgerow_core::KeyKind::Dense;
-        let id = self.engine.vertex_to_read(self.keys.key(key), snapshot.timestamp())?;
+        let dense = self.engine.catalog.config.keys == hedgerow_core::KeyKind::Dense;
+        let id =
+            self.engine.keys.vertex_to_read(&self.engine.pager, self.keys.key(key), snapshot.timestamp())?;
         match id {
             None => self.reads.absent(key),
             // In a dense graph an id does not prove that the vertex exists: the vertex itself is read.

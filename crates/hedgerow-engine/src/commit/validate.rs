@@ -140,21 +140,21 @@ impl ReadSet {
         if self.whole && !engine.only_definitions(start, last_drawn) {
             return Err(CommitError::Conflict { with: last_drawn }.into());
         }
-        if self.no_label && engine.schema.load().changed() > start {
+        if self.no_label && engine.catalog.schema.load().changed() > start {
             return Err(CommitError::Conflict { with: last_drawn }.into());
         }
         // A label may be defined between the preparation and this section. That is rare, and an edge may
         // follow a definition at once.
-        if self.labels.is_some_and(|labels| engine.defined_labels().end > labels) {
+        if self.labels.is_some_and(|labels| engine.catalog.defined_labels().end > labels) {
             return Err(CommitError::Conflict { with: last_drawn }.into());
         }
-        let hold = engine.hold();
+        let hold = engine.pager.hold();
         for group in self.items.chunk_by(|(a, _), (b, _)| (a.label, a.subgraph) == (b.label, b.subgraph)) {
             let PartitionKey { label, subgraph, .. } = group[0].0;
             if latches.get_of(label, subgraph).is_some() {
                 continue;
             }
-            let Some(table) = engine.table(label) else { continue };
+            let Some(table) = engine.pager.table(label) else { continue };
             let entry = match table.look(subgraph.index() / PAGE, &hold) {
                 PageLook::Absent => continue,
                 PageLook::Stored(Stored { since, .. }) if since <= start => continue,
@@ -176,9 +176,10 @@ impl ReadSet {
         }
         for &key in &self.absent {
             let key = keys.key(key);
-            let index = engine.ids.latch_of(key);
-            let latch = if key_latches.contains(&index) { None } else { Some(engine.ids.try_latch(index)) };
-            let changed = engine.ids.last_change(key);
+            let index = engine.keys.ids.latch_of(key);
+            let latch =
+                if key_latches.contains(&index) { None } else { Some(engine.keys.ids.try_latch(index)) };
+            let changed = engine.keys.ids.last_change(key);
             if matches!(latch, Some(None)) || changed > start {
                 return Err(CommitError::Conflict { with: changed.max(start) }.into());
             }
@@ -193,13 +194,13 @@ pub(crate) type LatchKey = (LabelId, SubgraphId);
 
 /// Returns the subgraph, if its page is in memory.
 fn existing<'a>(engine: &'a Engine, hold: &'a Hold, (label, id): LatchKey) -> Option<&'a Subgraph> {
-    engine.table(label)?.get(id, hold)
+    engine.pager.table(label)?.get(id, hold)
 }
 
 /// True if no commit ever wrote to the page of the subgraph. A page that only files hold is not absent: it
 /// may have been made, written to, and evicted since the last look (rule P6).
 pub(super) fn is_absent(engine: &Engine, (label, id): LatchKey) -> bool {
-    engine.table(label).is_none_or(|table| table.is_absent(id.index() / PAGE))
+    engine.pager.table(label).is_none_or(|table| table.is_absent(id.index() / PAGE))
 }
 
 /// The latched subgraphs of a commit, ascending.
@@ -257,9 +258,9 @@ impl<'a> Latches<'a> {
     /// Returns the subgraphs to load before the commit reads them: latched ones that were evicted, and others
     /// whose pages are not loaded.
     pub(crate) fn unloaded(&self, engine: &Engine) -> Vec<LatchKey> {
-        let absent = self.absent.iter().copied().filter(|&(label, id)| engine.is_unloaded(label, id));
+        let absent = self.absent.iter().copied().filter(|&(label, id)| engine.pager.is_unloaded(label, id));
         let mut unloaded: Vec<LatchKey> = absent.collect();
-        if engine.eviction.happens() {
+        if engine.pager.eviction.happens() {
             let gone = self.held.iter().filter(|(_, latched)| !latched.is_resident());
             unloaded.extend(gone.map(|(place, _)| *place));
         }
@@ -276,7 +277,7 @@ impl<'a> Latches<'a> {
     /// ascending order are only tried (invariant I3).
     pub(crate) fn make(&mut self, engine: &'a Engine, latch_keys: &[LatchKey]) -> bool {
         for &(label, id) in latch_keys.iter().filter(|&place| self.absent.binary_search(place).is_ok()) {
-            if engine.table_or_create(label).get_or_create(id, self.hold).is_err() {
+            if engine.pager.table_or_create(label).get_or_create(id, self.hold).is_err() {
                 return false;
             }
         }

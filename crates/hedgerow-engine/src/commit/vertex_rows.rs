@@ -192,8 +192,8 @@ impl WriteTxn {
     /// many.
     fn vertex_ops(&self, kind: KindId, least: usize) -> Result<Vec<TxnOp>> {
         self.engine.check_owner()?;
-        self.engine.schema.load().check_kind(kind)?;
-        self.engine.check_operations(least.saturating_mul(2).saturating_add(self.ops.len()))?;
+        self.engine.catalog.schema.load().check_kind(kind)?;
+        self.engine.catalog.check_operations(least.saturating_mul(2).saturating_add(self.ops.len()))?;
         Ok(Vec::with_capacity(least * 2))
     }
 
@@ -202,12 +202,12 @@ impl WriteTxn {
     fn push_vertex(&mut self, kind: KindId, given: VertexKeyRef<'_>, ops: &mut Vec<TxnOp>) -> Result<()> {
         let key = if given.kind() == KindId::DEFAULT { kind.key(given) } else { given };
         if key.kind() != kind {
-            let schema = self.engine.schema.load();
+            let schema = self.engine.catalog.schema.load();
             let what = format!("vertex {key}: the call is for vertices of kind {:?}", schema.kind_name(kind));
             return Err(ArgumentError::Invalid(what).into());
         }
         self.engine.check_key(key)?;
-        self.engine.check_operations(self.ops.len() + ops.len() + 2)?;
+        self.engine.catalog.check_operations(self.ops.len() + ops.len() + 2)?;
         let key = self.keys.intern(key);
         ops.push(TxnOp::plain(OpKind::InsertVertex, key, key, 0.0));
         ops.push(TxnOp { label: LabelId::VERTICES, ..TxnOp::plain(OpKind::Put, key, key, 1.0) });

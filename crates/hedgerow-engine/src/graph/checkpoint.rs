@@ -1,6 +1,7 @@
 //! Checkpoints on request.
 
 use super::Graph;
+use crate::durable::checkpoint::checkpoint;
 use crate::durable::checkpoint::{Checkpoint, Extent};
 use crate::error::Result;
 
@@ -16,7 +17,7 @@ impl Graph {
     /// [`StorageError`](crate::StorageError) leaves the store as it was;
     /// [`StateError::Poisoned`](crate::StateError::Poisoned) if either manifest may be the valid one now.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
-        self.engine.checkpoint(Extent::Changed)
+        checkpoint(&self.engine, Extent::Changed)
     }
 
     /// Writes a checkpoint like [`checkpoint`](Self::checkpoint), but of everything, into one segment, and
@@ -26,13 +27,13 @@ impl Graph {
     /// # Errors
     /// Those of [`checkpoint`](Self::checkpoint).
     pub fn compact(&self) -> Result<Checkpoint> {
-        self.engine.checkpoint(Extent::Whole)
+        checkpoint(&self.engine, Extent::Whole)
     }
 
     /// Returns why the last checkpoint failed, in the background or in [`close`](Self::close), unless one has
     /// succeeded since. The store is as it was before; the log grows until an attempt succeeds, and the next
     /// opening replays it. `None` in a forked child. O(1).
     pub fn checkpoint_error(&self) -> Option<String> {
-        self.engine.check_owner().ok().and_then(|()| self.engine.log_bound.last_error())
+        self.engine.check_owner().ok().and_then(|()| self.engine.work.log_bound.last_error())
     }
 }

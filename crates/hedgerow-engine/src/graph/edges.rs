@@ -55,7 +55,7 @@ impl Graph {
         edge: EdgeKey<'_>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
-        if !edge.is_default() || self.engine.config.weighted {
+        if !edge.is_default() || self.engine.catalog.config.weighted {
             let (label, src, dst) = self.engine.edge_for_writing(&edge)?;
             return self.make_with(kind, label, EdgeKey { src, dst, ..edge }, properties);
         }
@@ -92,7 +92,7 @@ impl Graph {
         let Some((of, word)) = value.as_ref().to_word() else {
             return self.make_with(kind, LabelId::DEFAULT, edge, [(name, value)]);
         };
-        let id = match self.engine.schema.of_default(name, of) {
+        let id = match self.engine.catalog.schema.of_default(name, of) {
             Some(id) => id,
             None => self.engine.property_for_writing(LabelId::DEFAULT, name, of)?,
         };
@@ -184,7 +184,7 @@ impl Graph {
     /// Returns the label of an edge, and the edge with the kinds of its ends. The edge need not exist.
     fn known_edge<'a>(&self, edge: EdgeKey<'a>) -> Result<(LabelId, EdgeKey<'a>)> {
         let label = self.engine.label(edge.label)?;
-        let (src, dst) = self.engine.ends_of(Some(label), edge.src, edge.dst)?;
+        let (src, dst) = self.engine.catalog.ends_of(Some(label), edge.src, edge.dst)?;
         Ok((label, EdgeKey { src, dst, ..edge }))
     }
 

@@ -12,7 +12,7 @@ use crate::state::schema::{Label, LabelRef, Schema};
 impl Graph {
     /// Returns the labels and properties defined so far. O(1).
     pub fn schema(&self) -> Arc<Schema> {
-        self.engine.schema.load_full()
+        self.engine.catalog.schema.load_full()
     }
 
     /// Defines a label, or does nothing if one of this name and kind exists. Returns its id, which may be
@@ -32,7 +32,7 @@ impl Graph {
             LabelId::DEFAULT
         } else {
             let id = self.engine.define_label(name, options.multi, options.ends)?;
-            let schema = self.engine.schema.load();
+            let schema = self.engine.catalog.schema.load();
             let multi = schema.label_by_id(id).is_some_and(Label::is_multi);
             if multi != options.multi {
                 return Err(ArgumentError::SchemaConflict {
@@ -97,7 +97,7 @@ impl Graph {
         kind: PropertyType,
     ) -> Result<PropertyId> {
         self.engine.check_owner()?;
-        self.engine.schema.load().check_kind(of)?;
+        self.engine.catalog.schema.load().check_kind(of)?;
         self.published(self.engine.property_for_writing(of, name, kind)?)
     }
 
@@ -138,7 +138,7 @@ impl Graph {
     /// Returns `defined` once all definitions are published, including those of other callers: one of them
     /// may be the definition that this call found.
     fn published<T>(&self, defined: T) -> Result<T> {
-        let last = self.engine.schema.load().changed();
+        let last = self.engine.catalog.schema.load().changed();
         self.engine.wait_published(last)?;
         Ok(defined)
     }

@@ -9,9 +9,13 @@ use std::sync::Arc;
 
 use hedgerow_core::{Changeable, GraphConfig, Timestamp, VertexKeyRef};
 
+use crate::background::settle::settle;
 use crate::commit::op::OpKind;
 use crate::commit::{Ack, Pipeline, WriteTxn, autocommit, order};
-use crate::durable::sync::ClosedBy;
+use crate::durable::checkpoint::page_versions::write_page_versions;
+use crate::durable::close::ClosedBy;
+use crate::durable::close::close;
+use crate::durable::sync::flush;
 use crate::error::{CommitError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::closing::Freed;
@@ -48,7 +52,7 @@ impl Changeable for Graph {
 impl Graph {
     /// Returns the settings that the graph was created with. O(1).
     pub fn config(&self) -> GraphConfig {
-        self.engine.config
+        self.engine.catalog.config
     }
 
     /// Returns a snapshot of everything committed so far. O(1) for any size of the graph, also during
@@ -210,7 +214,7 @@ impl Graph {
     /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned.
     pub fn settle(&self) -> Result<()> {
         self.engine.check_writable()?;
-        self.engine.settle();
+        settle(&self.engine);
         Ok(())
     }
 
@@ -220,7 +224,7 @@ impl Graph {
     /// uses.
     pub fn forget_views(&self) {
         if !self.engine.is_forked() {
-            self.engine.views.forget();
+            self.engine.pager.views.forget();
         }
     }
 
@@ -232,7 +236,7 @@ impl Graph {
     #[doc(hidden)]
     pub fn evict(&self) -> Result<usize> {
         self.engine.check_usable()?;
-        Ok(self.engine.evict_until(|| false))
+        Ok(self.engine.pager.evict_until(|| false))
     }
 
     /// Evicts for readers what [`evict`](Self::evict) evicts, but keeps the memory for a while for reads that
@@ -243,7 +247,7 @@ impl Graph {
     #[doc(hidden)]
     pub fn cool(&self) -> Result<usize> {
         self.engine.check_usable()?;
-        Ok(self.engine.cool_all())
+        Ok(self.engine.pager.cool_all())
     }
 
     /// Writes the versions from before the last checkpoint that snapshots hold, like the store does when they
@@ -255,21 +259,21 @@ impl Graph {
     #[doc(hidden)]
     pub fn write_page_versions(&self) -> Result<usize> {
         self.engine.check_usable()?;
-        let _one_at_a_time = self.engine.checkpointing.lock();
-        self.engine.durable.as_ref().map_or(Ok(0), |durable| self.engine.write_page_versions(durable))
+        let _one_at_a_time = self.engine.work.checkpointing.lock();
+        self.engine.durable.as_ref().map_or(Ok(0), |durable| write_page_versions(&self.engine, durable))
     }
 
     /// Returns the peak of charged bytes since the previous call. O(1). For tests.
     #[cfg(feature = "planted-faults")]
     #[doc(hidden)]
     pub fn most_memory_used(&self) -> u64 {
-        self.engine.account().most_used()
+        self.engine.pager.account().most_used()
     }
 
     /// Returns the last published timestamp, which a snapshot opened now gets. In a forked child, returns the
     /// value at the fork. O(1).
     pub fn published_ts(&self) -> Timestamp {
-        self.engine.clock.published()
+        self.engine.order.clock.published()
     }
 
     /// Returns the last timestamp known to be on stable media; in a store without files, the published one.
@@ -296,7 +300,7 @@ impl Graph {
     /// A [`StateError`](crate::StateError): forked; poisoned if the log failed, now or before. The directory
     /// is released also in these cases.
     pub fn close(&self) -> Result<()> {
-        self.engine.close(ClosedBy::User)
+        close(&self.engine, ClosedBy::User)
     }
 
     /// Keeps [`close`](Graph::close) from writing a checkpoint. If `close` already writes or awaits a
@@ -322,6 +326,6 @@ impl Graph {
     pub fn flush(&self) -> Result<()> {
         self.engine.check_owner_by_id()?;
         self.engine.check_writable()?;
-        self.engine.flush()
+        flush(&self.engine)
     }
 }

@@ -7,7 +7,6 @@ use crate::read::labelled::EdgeOf;
 use crate::read::snapshot::Snapshot;
 use crate::state::pages::Wanted;
 use crate::state::schema::LabelRef;
-use crate::state::store::Core;
 
 /// A pattern of edges from one vertex to another: edges of any label and any rank, unless the pattern names
 /// them.
@@ -55,18 +54,10 @@ impl<'a> EdgePattern<'a> {
     }
 }
 
-impl Core {
-    /// Returns the labels that are defined now. A later commit may define more, and an earlier snapshot may
-    /// have no edges of some of them.
-    pub(crate) fn defined_labels(&self) -> std::ops::Range<u16> {
-        0..self.schema.load().labels().len() as u16
-    }
-}
-
 impl Snapshot {
     /// Returns the labels that were defined when the snapshot was taken.
     pub(super) fn label_ids(&self) -> impl Iterator<Item = LabelId> + use<> {
-        let schema = self.engine().schema.load();
+        let schema = self.engine().catalog.schema.load();
         let defined = schema.labels().partition_point(|label| label.defined() <= self.timestamp());
         (0..defined as u16).map(LabelId)
     }
@@ -74,7 +65,7 @@ impl Snapshot {
     /// True if labels other than the default one were defined when the snapshot was taken, with or without
     /// edges. O(1).
     pub fn has_labels(&self) -> bool {
-        let schema = self.engine().schema.load();
+        let schema = self.engine().catalog.schema.load();
         schema.labels().get(1).is_some_and(|label| label.defined() <= self.timestamp())
     }
 
@@ -98,7 +89,7 @@ impl Snapshot {
         let first = used.next().transpose()?.unwrap_or(LabelId::DEFAULT);
         let Some(second) = used.next().transpose()? else { return Ok(first) };
         let others = used.collect::<Result<Vec<_>>>()?;
-        let schema = self.engine().schema.load();
+        let schema = self.engine().catalog.schema.load();
         let name = |id| schema.label_by_id(id).map_or_else(String::new, |label| label.name().to_string());
         Err(ArgumentError::SeveralLabels {
             labels: [first, second].into_iter().chain(others).map(name).collect(),
@@ -117,8 +108,8 @@ impl Snapshot {
 
     /// True if the label has an edge. O(subgraphs) if it has none.
     pub(super) fn has_edges(&self, label: LabelId) -> Result<bool> {
-        for id in (0..self.engine().subgraph_bound()).map(SubgraphId) {
-            let found = self.engine().read_subgraph((label, id), self.timestamp(), |entry| {
+        for id in (0..self.engine().keys.ids.bound.subgraphs()).map(SubgraphId) {
+            let found = self.engine().pager.read_subgraph((label, id), self.timestamp(), |entry| {
                 entry.read(Direction::Out, self.timestamp(), |read| read.edge_entries() > 0)
             })?;
             if found.flatten() == Some(true) {
@@ -136,7 +127,7 @@ impl Snapshot {
     pub fn contains_any_edge(&self, edges: EdgePattern<'_>) -> Result<bool> {
         self.engine().check_owner()?;
         let label = edges.label.map(|label| self.label(label)).transpose()?;
-        let (src, dst) = self.engine().ends_of(label, edges.src, edges.dst)?;
+        let (src, dst) = self.engine().catalog.ends_of(label, edges.src, edges.dst)?;
         let Some((src, dst)) = self.ends(src, dst)? else { return Ok(false) };
         let joined = |label| match edges.rank {
             Some(rank) => self.contains_item(label, src, dst, rank),
@@ -185,7 +176,7 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut found = self.engine().telling_keys(|told| {
+        let mut found = self.engine().keys.telling_keys(&self.engine().pager, |told| {
             let mut found = Vec::new();
             for label in self.label_ids() {
                 self.for_each_end(label, id, direction, |other, rank| {

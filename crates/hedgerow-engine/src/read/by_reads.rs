@@ -45,7 +45,7 @@ impl Snapshot {
     /// Prepares the snapshot for a user: its reads may make the view if the options of the store allow it.
     /// Reads of a transaction's snapshot may not.
     pub(crate) fn for_user(self) -> Snapshot {
-        self.set_views_by_reads(self.engine().views_by_reads);
+        self.set_views_by_reads(self.engine().catalog.views_by_reads);
         self
     }
 
@@ -65,9 +65,9 @@ impl Snapshot {
         let asked = demand.keys.fetch_add(keys, Relaxed).wrapping_add(keys);
         let is_due = || {
             self.may_make_view().load(Relaxed)
-                && asked >= u64::from(self.engine().subgraph_bound())
-                && self.engine().all_loaded()
-                && self.engine().has_room_for_view()
+                && asked >= u64::from(self.engine().keys.ids.bound.subgraphs())
+                && self.engine().pager.all_loaded()
+                && self.engine().pager.has_room_for_view()
         };
         self.made_view().is_some() || is_due()
     }
@@ -92,7 +92,7 @@ impl Snapshot {
     #[cold]
     fn charge(&self, cost: Cost) {
         let demand = self.demand();
-        let is_near = self.engine().subgraph_bound() < BEYOND_CACHE;
+        let is_near = self.engine().keys.ids.bound.subgraphs() < BEYOND_CACHE;
         let cost = u64::from(if is_near { cost.near() } else { cost.far() });
         let spent = demand.spent.fetch_add(cost, Relaxed).saturating_add(cost);
         if spent < demand.due.load(Relaxed) || self.engine().is_forked() {
@@ -112,23 +112,23 @@ impl Snapshot {
     fn look_at_price(&self, price: Price) -> (Price, u64) {
         const NEVER: u64 = u64::MAX;
         let engine = self.engine();
-        if !engine.all_loaded() {
+        if !engine.pager.all_loaded() {
             // The view would load subgraphs that reads do not touch.
-            return (Price::Unknown, RENTS * engine.least_view_cost());
+            return (Price::Unknown, RENTS * least_view_cost(engine));
         }
-        if let Some(shared) = engine.views.shared(self.timestamp()) {
+        if let Some(shared) = engine.pager.views.shared(self.timestamp()) {
             self.keep_view(shared);
             return (Price::Settled, NEVER);
         }
         match price {
-            Price::Unknown => (Price::AtLeast, RENTS * engine.least_view_cost()),
+            Price::Unknown => (Price::AtLeast, RENTS * least_view_cost(engine)),
             // If the cost cannot be sampled, this snapshot never makes a view: its reads go on walking
             // chains.
             Price::AtLeast => match self.sampled_view_cost() {
                 Ok(cost) => (Price::Sampled, RENTS * cost),
                 Err(_) => (Price::Settled, NEVER),
             },
-            Price::Sampled if engine.has_room_for_view() => {
+            Price::Sampled if engine.pager.has_room_for_view() => {
                 // The view is made on this thread alone: the caller may have a lock that a task of the pool
                 // waits for.
                 if let Ok(view) = self.cached_view_of(LabelId::DEFAULT, Makers::ThisThread) {
@@ -143,26 +143,24 @@ impl Snapshot {
     /// Estimates the cost of a view from scratch, in nanoseconds. Reads [`SAMPLED`] subgraphs.
     fn sampled_view_cost(&self) -> Result<u64> {
         let engine = self.engine();
-        let bound = engine.subgraph_bound();
+        let bound = engine.keys.ids.bound.subgraphs();
         let (mut sampled, mut cost) = (0, 0);
         for at in (0..bound).step_by(bound.div_ceil(SAMPLED).max(1) as usize) {
             sampled += 1;
-            let Some(subgraph) = engine.subgraphs.get(SubgraphId(at), Hold::none()) else { continue };
-            for &direction in engine.directions() {
+            let Some(subgraph) = engine.pager.subgraphs.get(SubgraphId(at), Hold::none()) else { continue };
+            for &direction in engine.catalog.directions() {
                 let work = subgraph.read(direction, self.timestamp(), FromScratch::of)?.unwrap_or_default();
                 cost += work.copied as u64 * COPIED_NS + work.entries as u64 * ENTRY_NS;
             }
         }
-        Ok(engine.least_view_cost() + cost * u64::from(bound) / u64::max(sampled, 1))
+        Ok(least_view_cost(engine) + cost * u64::from(bound) / u64::max(sampled, 1))
     }
 }
 
-impl Core {
-    /// Returns the cost of a view of the default label from scratch if all subgraphs are settled, in
-    /// nanoseconds.
-    fn least_view_cost(&self) -> u64 {
-        let counts = !self.config.directed && self.defined_labels().len() > 1;
-        let each = SUBGRAPH_NS * self.directions().len() as u64 + if counts { COUNT_NS } else { 0 };
-        u64::from(self.subgraph_bound().max(1)) * each
-    }
+/// Returns the cost of a view of the default label from scratch if all subgraphs are settled, in
+/// nanoseconds.
+fn least_view_cost(core: &Core) -> u64 {
+    let counts = !core.catalog.config.directed && core.catalog.defined_labels().len() > 1;
+    let each = SUBGRAPH_NS * core.catalog.directions().len() as u64 + if counts { COUNT_NS } else { 0 };
+    u64::from(core.keys.ids.bound.subgraphs().max(1)) * each
 }

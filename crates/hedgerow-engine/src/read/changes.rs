@@ -58,8 +58,8 @@ impl Snapshot {
     fn changes_of_label(&self, earlier: &Snapshot, label: LabelId) -> Result<Changes> {
         self.engine().check_owner()?;
         self.check_is_later(earlier)?;
-        let vertices = &self.engine().subgraphs;
-        let Some(table) = self.engine().table(label) else {
+        let vertices = &self.engine().pager.subgraphs;
+        let Some(table) = self.engine().pager.table(label) else {
             return Ok(Changes {
                 edges: Vec::new(),
                 ..self.changes_in((LabelId::DEFAULT, vertices), earlier)?

@@ -67,26 +67,26 @@ pub(super) fn view(
     chosen: &ChosenEdges,
     ts: Timestamp,
 ) -> std::result::Result<View, Unmade> {
-    engine.check_in_memory_at(ts)?;
+    engine.pager.check_in_memory_at(ts)?;
     let load = || {
-        engine.load_label(LabelId::DEFAULT, true)?;
-        chosen.labels.iter().try_for_each(|label| engine.load_label(label.label, true))
+        engine.pager.load_label(LabelId::DEFAULT, true)?;
+        chosen.labels.iter().try_for_each(|label| engine.pager.load_label(label.label, true))
     };
     let absent = |error: &Unmade| matches!(error, Unmade::Error(error) if is_not_in_memory(error));
-    engine.with_loaded(load, absent, || compose(engine, chosen, ts))
+    engine.pager.with_loaded(load, absent, || compose(engine, chosen, ts))
 }
 
 /// Makes the [`view`] from data in memory.
 fn compose(engine: &Engine, chosen: &ChosenEdges, ts: Timestamp) -> std::result::Result<View, Unmade> {
-    let directed = engine.config.directed;
+    let directed = engine.catalog.config.directed;
     let by_property = chosen.labels.iter().any(ChosenLabel::reads_properties);
     let shape = Shape {
         directed,
         weighted: chosen.weighted,
         // Incoming copies of edges have no properties: the incoming side is made from the outgoing one on
         // first use.
-        one_way: engine.config.is_one_way() || directed && by_property,
-        vertex_bound: engine.ids.bound() as usize,
+        one_way: engine.catalog.config.is_one_way() || directed && by_property,
+        vertex_bound: engine.keys.ids.bound() as usize,
         edge_count: 0,
     };
     let composing = Composing { engine, chosen, ts, shape, arena: Arena::default() };
@@ -127,9 +127,9 @@ impl Composing<'_> {
     fn take(&self, entries: u64) -> Result<Taken> {
         let each = size_of::<VertexId>() + if self.shape.weighted { size_of::<f64>() } else { 0 };
         let bytes = size_of::<Chunk>() as u64 + entries * each as u64;
-        let mut taken = Taken::new(&self.engine.budget, For::Speed);
+        let mut taken = Taken::new(&self.engine.pager.budget, For::Speed);
         if !taken.set(bytes) {
-            return Err(self.engine.error_of(Stop::NoRoom(bytes)));
+            return Err(self.engine.pager.error_of(Stop::NoRoom(bytes)));
         }
         Ok(taken)
     }
@@ -172,18 +172,22 @@ impl Composing<'_> {
             let mut composer = self.composer();
             for (at, chunk) in chunks.iter_mut().enumerate() {
                 let page = part * AT_ONCE + at;
-                let hold = self.engine.hold();
+                let hold = self.engine.pager.hold();
                 let mut labels: Vec<(&ChosenLabel, Source<'_>)> = Vec::new();
                 for label in &self.chosen.labels {
-                    let Some(table) = self.engine.table(label.label) else { continue };
+                    let Some(table) = self.engine.pager.table(label.label) else { continue };
                     let Some(lists) = table.look(page, &hold).in_memory().map_err(Error::from)? else {
                         continue;
                     };
                     labels.push((label, Source { lists, direction, take: take_of(label, first_copies) }));
                 }
                 let sources: Vec<Source<'_>> = labels.iter().map(|(_, source)| *source).collect();
-                let existence =
-                    self.engine.subgraphs.page(page, Hold::none()).filter(|_| direction == Direction::Out);
+                let existence = self
+                    .engine
+                    .pager
+                    .subgraphs
+                    .page(page, Hold::none())
+                    .filter(|_| direction == Direction::Out);
                 if sources.is_empty() && existence.is_none() {
                     continue;
                 }
@@ -193,7 +197,7 @@ impl Composing<'_> {
                 let taken = self.take(entries)?;
                 let filled = composer.fill(chunk, first, &sources, existence);
                 drop(taken);
-                Chunk::charge_lists(chunk, self.engine.account());
+                Chunk::charge_lists(chunk, self.engine.pager.account());
                 let Err(error) = filled else { continue };
                 let (ComposeError::NoWeight(src, dst, _), Some((label, _))) =
                     (error, labels.get(error.source()))
@@ -234,7 +238,7 @@ impl Composing<'_> {
                 let taken = self.take(entries)?;
                 composer.join(chunk, first, one, other.map(|other| &**other)).map_err(told)?;
                 drop(taken);
-                Chunk::charge_lists(chunk, self.engine.account());
+                Chunk::charge_lists(chunk, self.engine.pager.account());
             }
             loops.fetch_add(composer.loops(), Ordering::Relaxed);
             Ok::<_, Unmade>(())

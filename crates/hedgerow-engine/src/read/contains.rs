@@ -50,8 +50,13 @@ impl Snapshot {
         edges: &[(K, K)],
     ) -> Result<Vec<bool>> {
         let label = self.label(label.into())?;
-        let states_ends =
-            self.engine().schema.load().label_by_id(label).is_some_and(|label| label.ends().is_some());
+        let states_ends = self
+            .engine()
+            .catalog
+            .schema
+            .load()
+            .label_by_id(label)
+            .is_some_and(|label| label.ends().is_some());
         self.contains_over(vec![label], states_ends.then_some(label), edges)
     }
 
@@ -103,7 +108,7 @@ impl Snapshot {
     ) -> Result<Vec<Ends>> {
         let (engine, t) = (self.engine(), self.timestamp());
         let both = |[src, dst]: [Option<VertexId>; 2]| src.zip(dst);
-        if engine.ids.is_dense() {
+        if engine.keys.ids.is_dense() {
             let ends =
                 |&(src, dst): &(K, K)| both([IdMap::dense_id(src.into()), IdMap::dense_id(dst.into())]);
             return Ok(edges.iter().map(ends).collect());
@@ -113,22 +118,29 @@ impl Snapshot {
         for edges in together {
             let mut keys = [VertexKeyRef::U64(0); 2 * TOGETHER];
             for (keys, &(src, dst)) in keys.as_chunks_mut().0.iter_mut().zip(edges) {
-                let (src, dst) = self.engine().ends_of(stated, src.into(), dst.into())?;
+                let (src, dst) = self.engine().catalog.ends_of(stated, src.into(), dst.into())?;
                 *keys = [src, dst];
             }
             found.extend(
-                engine.vertices_to_read(keys, t, |_, _, _| ())?.as_chunks().0.iter().copied().map(both),
+                engine
+                    .keys
+                    .vertices_to_read(&engine.pager, keys, t, |_, _, _| ())?
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .copied()
+                    .map(both),
             );
         }
         for &(src, dst) in rest {
-            let (src, dst) = self.engine().ends_of(stated, src.into(), dst.into())?;
-            found.push(both(engine.vertices_to_read([src, dst], t, |_, _, _| ())?));
+            let (src, dst) = self.engine().catalog.ends_of(stated, src.into(), dst.into())?;
+            found.push(both(engine.keys.vertices_to_read(&engine.pager, [src, dst], t, |_, _, _| ())?));
         }
         Ok(found)
     }
 
     fn contains_in_chains(&self, label: LabelId, ends: &[Ends], found: &mut [bool]) -> Result<()> {
-        let Some(table) = self.engine().table(label) else { return Ok(()) };
+        let Some(table) = self.engine().pager.table(label) else { return Ok(()) };
         let (hint, out) = (self.hint(), Direction::Out);
         let at = |i: usize, steps: usize| ends.get(i.wrapping_sub(steps * STEP)).copied().flatten();
         for i in 0..ends.len() + 3 * STEP {

@@ -59,7 +59,7 @@ impl Snapshot {
         engine.check_owner()?;
         let label = self.label(label.into())?;
         let key = CsrKey { label, ts: self.timestamp(), options };
-        if let Some(copy) = engine.csrs.get(&key) {
+        if let Some(copy) = engine.pager.csrs.get(&key) {
             return Ok(copy);
         }
         let CsrOptions { direction, order, weight } = &key.options;
@@ -68,9 +68,9 @@ impl Snapshot {
             Some(property) => selection.weighted_by(property, None),
             None => selection.weighted(),
         };
-        if !engine.has_room_for_label(label) {
+        if !engine.pager.has_room_for_label(label) {
             let copy = self.copy_by_page(&selection, &key.options)?;
-            return Ok(engine.csrs.offer(key, Arc::new(copy)));
+            return Ok(engine.pager.csrs.offer(key, Arc::new(copy)));
         }
         let view = self.view_selected(&selection)?;
         let vertices: Vec<VertexId> = view.vertices().collect();
@@ -80,7 +80,7 @@ impl Snapshot {
             RowOrder::Key if !ascend => by_key(&view, *direction, vertices, &keys),
             _ => by_id(&view, *direction, vertices, keys),
         };
-        Ok(engine.csrs.offer(key, Arc::new(copy)))
+        Ok(engine.pager.csrs.offer(key, Arc::new(copy)))
     }
 
     fn copy_by_page(&self, selection: &EdgeSelection<'_>, options: &CsrOptions) -> Result<Csr> {

@@ -70,7 +70,7 @@ fn test_of(
         (Condition::OneOf(_), [value]) => Condition::equal(value.clone()),
         _ => condition.clone(),
     };
-    if core.is_weighted(id) && name == WEIGHT {
+    if core.catalog.is_weighted(id) && name == WEIGHT {
         check_types((name, label_name), PropertyType::F64, &condition)?;
         return Ok(Some(EdgeTest::Weight(condition)));
     }
@@ -132,7 +132,7 @@ pub(super) fn no_such_property(
     let of = || labels.iter().filter_map(|&id| schema.label_by_id(id));
     let mut known: Vec<String> = Vec::new();
     for label in of() {
-        let weight = core.is_weighted(label.id()).then_some(WEIGHT);
+        let weight = core.catalog.is_weighted(label.id()).then_some(WEIGHT);
         let names =
             |label: &Label| label.properties().iter().map(|p| p.name().to_string()).collect::<Vec<_>>();
         for name in weight.map(str::to_owned).into_iter().chain(names(label)) {

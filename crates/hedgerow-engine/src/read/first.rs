@@ -150,7 +150,7 @@ impl Snapshot {
         let chosen = selection.resolve_lists(self)?;
         let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
         let least = self.least(&chosen, id, limit)?;
-        let schema = self.engine().schema.load_full();
+        let schema = self.engine().catalog.schema.load_full();
         let edge = |(key, label, rank, is_in, other)| {
             let direction = if is_in { Direction::In } else { Direction::Out };
             let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
@@ -162,7 +162,7 @@ impl Snapshot {
 
     fn least(&self, chosen: &ChosenEdges, id: VertexId, limit: usize) -> Result<Least> {
         let is_in = |direction| direction == Direction::In;
-        self.engine().telling_keys(|told| {
+        self.engine().keys.telling_keys(&self.engine().pager, |told| {
             let mut least = Least::new(limit);
             if !chosen.labels.iter().all(|label| label.is_all()) {
                 self.for_each_chosen(chosen, id, |label, direction, other, rank| {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hedgerow_core::sync::Mutex;
 use hedgerow_txn::Registration;
 
+use crate::state::reclaim::close_reader;
 use crate::state::store::Engine;
 
 /// A registration that belongs to one snapshot until it is shared. So opening a snapshot allocates no memory
@@ -30,7 +31,7 @@ impl Drop for SharedRegistration {
     fn drop(&mut self) {
         // In a forked child the registry belongs to the parent.
         if let Some(registration) = self.registration.take().filter(|_| !self.engine.is_forked()) {
-            self.engine.close_reader(registration);
+            close_reader(&self.engine, registration);
         }
     }
 }
@@ -59,7 +60,7 @@ impl HeldRegistration {
     pub(super) fn end(&mut self, engine: &Engine) {
         let holder = std::mem::replace(&mut *self.holder.lock(), Holder::Nobody);
         if let Holder::Alone(registration) = holder {
-            engine.close_reader(registration);
+            close_reader(engine, registration);
         }
     }
 }

@@ -14,7 +14,7 @@ impl Snapshot {
     #[inline]
     pub(crate) fn read_of<R>(&self, wanted: Wanted, mut f: impl FnMut(Read<'_>) -> R) -> Result<Option<R>> {
         let (direction, t) = (wanted.direction(), self.timestamp());
-        let found = self.engine().read_list((wanted, t), |entry| entry.read(direction, t, &mut f))?;
+        let found = self.engine().pager.read_list((wanted, t), |entry| entry.read(direction, t, &mut f))?;
         Ok(found.flatten())
     }
 
@@ -26,7 +26,8 @@ impl Snapshot {
         mut f: impl FnMut(Read<'_>) -> R,
     ) -> Result<Option<R>> {
         let (direction, t) = (wanted.direction(), self.timestamp());
-        let found = self.engine().read_list((wanted, t), |entry| entry.read_kept(direction, t, &mut f))?;
+        let found =
+            self.engine().pager.read_list((wanted, t), |entry| entry.read_kept(direction, t, &mut f))?;
         Ok(found.flatten())
     }
 
@@ -110,7 +111,7 @@ impl Snapshot {
 
     /// True if the store does not keep edges in `direction`, so that reads must search for them.
     pub(crate) fn has_to_search(&self, direction: Direction) -> bool {
-        direction == Direction::In && self.engine().config.is_one_way()
+        direction == Direction::In && self.engine().catalog.config.is_one_way()
     }
 
     /// Calls `f` with each edge to a vertex, with its source in place of its destination, in a graph without
@@ -121,15 +122,15 @@ impl Snapshot {
         id: VertexId,
         mut f: impl FnMut(ItemRef<'_>),
     ) -> Result<()> {
-        self.engine().load_label(label, true)?;
-        for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
+        self.engine().pager.load_label(label, true)?;
+        for subgraph in (0..self.engine().keys.ids.bound.subgraphs()).map(SubgraphId) {
             let mut visit = |read: Read<'_>| {
                 for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                     let src = subgraph.vertex(local);
                     read.for_each_item_to(local, id, |item| f(ItemRef { dst: src, ..item }));
                 }
             };
-            self.engine().read_subgraph((label, subgraph), self.timestamp(), |entry| {
+            self.engine().pager.read_subgraph((label, subgraph), self.timestamp(), |entry| {
                 entry.read_kept(Direction::Out, self.timestamp(), &mut visit)
             })?;
         }
@@ -148,6 +149,6 @@ impl Snapshot {
             return Ok(degree);
         }
         let list = (label, id, self.stored(direction));
-        Ok(self.engine().read_degree(list, self.timestamp())?.0)
+        Ok(self.engine().pager.read_degree(list, self.timestamp())?.0)
     }
 }

@@ -118,7 +118,7 @@ impl Snapshot {
         options: KHopOptions<'_>,
     ) -> Result<Neighborhood> {
         let chosen = selection.resolve_lists(self)?;
-        let mut reached = Reached::new(self.engine().ids.bound(), options.limit, options.until);
+        let mut reached = Reached::new(self.engine().keys.ids.bound(), options.limit, options.until);
         let schema = self.schema_seen();
         let named = selection.named(&schema)?;
         for (row, &key) in sources.iter().enumerate() {
@@ -168,7 +168,7 @@ impl Snapshot {
         reached: &mut Reached<'_>,
     ) -> Result<()> {
         let searches = chosen.directions().iter().any(|&direction| self.has_to_search(direction));
-        let subgraphs = u64::from(self.engine().subgraph_bound());
+        let subgraphs = u64::from(self.engine().keys.ids.bound.subgraphs());
         if !chosen.labels.iter().all(|label| label.is_all()) {
             // Making a view of edges that a property chooses reads all edges.
             if searches || level.len() as u64 >= subgraphs {
@@ -215,7 +215,7 @@ impl Snapshot {
         level: Range<usize>,
         reached: &mut Reached<'_>,
     ) -> Result<()> {
-        let Some(table) = self.engine().table(label) else { return Ok(()) };
+        let Some(table) = self.engine().pager.table(label) else { return Ok(()) };
         let (end, stored) = (level.end, self.stored(direction));
         fn ahead<'a>(
             (table, hold): (&'a SubgraphTable, &'a Hold),

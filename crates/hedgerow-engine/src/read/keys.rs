@@ -50,10 +50,10 @@ impl Snapshot {
         if ids.len() <= PART {
             return self.vertex_keys_alone(form, ids);
         }
-        if !self.engine().learn_keys_of(ids)? {
+        if !self.engine().keys.learn_keys_of(&self.engine().pager, ids)? {
             return self.unkept_keys(form, ids);
         }
-        let (map, t) = (&self.engine().ids, self.timestamp());
+        let (map, t) = (&self.engine().keys.ids, self.timestamp());
         if form == KeyForm::Kinds {
             let parts = hedgerow_par::map(ids.par_chunks(PART), |ids| self.vertex_keys_alone(form, ids));
             let mut all = form.column();
@@ -81,8 +81,8 @@ impl Snapshot {
 
     /// Returns keys like [`vertex_keys`](Self::vertex_keys), but on the calling thread.
     pub(crate) fn vertex_keys_alone(&self, form: KeyForm, ids: &[VertexId]) -> Result<KeyColumn> {
-        let map = &self.engine().ids;
-        if !self.engine().learn_keys_of(ids)? {
+        let map = &self.engine().keys.ids;
+        if !self.engine().keys.learn_keys_of(&self.engine().pager, ids)? {
             return self.unkept_keys(form, ids);
         }
         match form {
@@ -101,12 +101,13 @@ impl Snapshot {
     fn unkept_keys(&self, form: KeyForm, ids: &[VertexId]) -> Result<KeyColumn> {
         let mut all = form.column();
         for part in ids.chunks(PART) {
-            let found = self.engine().find_keys_of(part)?;
+            let found = self.engine().keys.find_keys_of(&self.engine().pager, part)?;
             for id in part {
                 match found.get(id) {
                     Some(key) => all.push(key.as_ref()),
                     None => {
-                        let known = self.engine().ids.keys_of(&[*id], self.timestamp()).map_err(unknown)?;
+                        let known =
+                            self.engine().keys.ids.keys_of(&[*id], self.timestamp()).map_err(unknown)?;
                         known.iter().for_each(|key| all.push(key.as_ref()));
                     }
                 }
@@ -118,7 +119,7 @@ impl Snapshot {
     /// Returns the form of the columns of [`vertex_keys`](Self::vertex_keys). It depends on the kinds that
     /// were defined when the snapshot was taken.
     pub(crate) fn key_form(&self) -> KeyForm {
-        match self.engine().config.keys {
+        match self.engine().catalog.config.keys {
             _ if self.has_kinds() => KeyForm::Kinds,
             KeyKind::Str => KeyForm::Texts,
             KeyKind::U64 | KeyKind::Dense => KeyForm::Numbers,
@@ -128,7 +129,7 @@ impl Snapshot {
     fn texts_alone(&self, ids: &[VertexId]) -> Result<TextColumn> {
         let mut texts = TextColumn::default();
         texts.reserve(ids.len(), 0);
-        self.engine().ids.texts_of(ids, self.timestamp(), &mut texts).map_err(unknown)?;
+        self.engine().keys.ids.texts_of(ids, self.timestamp(), &mut texts).map_err(unknown)?;
         Ok(texts)
     }
 

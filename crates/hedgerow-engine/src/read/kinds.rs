@@ -34,7 +34,7 @@ impl Snapshot {
         if !self.has_kinds() {
             return Ok(self.vertex_count());
         }
-        let (bound, mut count) = (engine.subgraph_bound(), 0);
+        let (bound, mut count) = (engine.keys.ids.bound.subgraphs(), 0);
         for first in (0..bound).step_by(TOGETHER) {
             let ids = self.vertices_of(first..bound.min(first + TOGETHER as u32))?;
             self.for_each_kind(&ids, |_, of| count += u64::from(of == kind))?;
@@ -49,9 +49,13 @@ impl Snapshot {
     /// The errors of every [read](Self).
     pub(super) fn for_each_kind(&self, ids: &[VertexId], mut f: impl FnMut(VertexId, KindId)) -> Result<()> {
         let engine = self.engine();
-        let found = if engine.learn_keys_of(ids)? { HashMap::new() } else { engine.find_keys_of(ids)? };
+        let found = if engine.keys.learn_keys_of(&engine.pager, ids)? {
+            HashMap::new()
+        } else {
+            engine.keys.find_keys_of(&engine.pager, ids)?
+        };
         for &id in ids {
-            f(id, found.get(&id).map_or_else(|| engine.ids.kind_of(id), VertexKey::kind));
+            f(id, found.get(&id).map_or_else(|| engine.keys.ids.kind_of(id), VertexKey::kind));
         }
         Ok(())
     }
@@ -80,22 +84,25 @@ impl Snapshot {
 
     fn read_kinds(&self, present: impl Fn(SubgraphId) -> u64 + Sync) -> Result<KindCensus> {
         let engine = self.engine();
-        let bound = engine.subgraph_bound();
+        let bound = engine.keys.ids.bound.subgraphs();
         let pages = 0..bound.div_ceil(TOGETHER as u32);
         let subgraphs = |page: u32| {
             let first = page * TOGETHER as u32;
             (first..bound.min(first + TOGETHER as u32)).map(SubgraphId)
         };
-        if engine.knows_all_with_room() {
+        if engine.keys.knows_all_with_room(&engine.pager) {
             let of_page = |page| {
                 let mut found = Vec::with_capacity(TOGETHER);
                 for id in subgraphs(page) {
-                    engine.ids.kinds_of(id, present(id), |kind, of| found.push(OfKind::new(id, kind, of)));
+                    engine
+                        .keys
+                        .ids
+                        .kinds_of(id, present(id), |kind, of| found.push(OfKind::new(id, kind, of)));
                 }
                 found
             };
             let parts = hedgerow_par::map(pages.into_par_iter().with_min_len(PAGES), of_page);
-            return Ok(KindCensus::new(parts, bound, engine.account()));
+            return Ok(KindCensus::new(parts, bound, engine.pager.account()));
         }
         // One thread reads the pages, since each page takes memory for its keys.
         let of_page = |page| {
@@ -109,12 +116,12 @@ impl Snapshot {
             Ok(found)
         };
         let parts = pages.map(of_page).collect::<Result<Vec<_>>>()?;
-        Ok(KindCensus::new(parts, bound, engine.account()))
+        Ok(KindCensus::new(parts, bound, engine.pager.account()))
     }
 
     /// True if kinds other than the default one were defined when the snapshot was taken. O(1).
     pub(crate) fn has_kinds(&self) -> bool {
-        let schema = self.engine().schema.load();
+        let schema = self.engine().catalog.schema.load();
         schema.kinds().first().is_some_and(|kind| kind.defined() <= self.timestamp())
     }
 
@@ -126,7 +133,7 @@ impl Snapshot {
                 let live = locals().filter(|local| read.contains_vertex(*local));
                 ids.extend(live.map(|local| subgraph.vertex(local)));
             };
-            self.engine().read_subgraph((LabelId::DEFAULT, subgraph), self.timestamp(), |entry| {
+            self.engine().pager.read_subgraph((LabelId::DEFAULT, subgraph), self.timestamp(), |entry| {
                 entry.read(Direction::Out, self.timestamp(), &mut look)
             })?;
         }

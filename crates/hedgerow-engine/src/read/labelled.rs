@@ -29,13 +29,13 @@ impl Snapshot {
     /// Returns the labels and properties that were defined when the snapshot was taken. O(labels and
     /// properties).
     pub fn schema(&self) -> Schema {
-        self.engine().schema.load().as_of(self.timestamp())
+        self.engine().catalog.schema.load().as_of(self.timestamp())
     }
 
     /// Returns the same schema as [`schema`](Self::schema): the shared one if it has not changed since, else
     /// a copy that is made once. The meaning of a read depends on this schema, and not on later definitions.
     pub(crate) fn schema_seen(&self) -> Arc<Schema> {
-        let now = self.engine().schema.load_full();
+        let now = self.engine().catalog.schema.load_full();
         match now.changed() <= self.timestamp() {
             true => now,
             false => self.kept_schema().get_or_init(|| Arc::new(now.as_of(self.timestamp()))).clone(),
@@ -49,7 +49,7 @@ impl Snapshot {
         if label == LabelRef::Name("") {
             return Ok(LabelId::DEFAULT);
         }
-        let schema = engine.schema.load();
+        let schema = engine.catalog.schema.load();
         match schema.find(label).filter(|label| label.defined() <= self.timestamp()) {
             Some(label) => Ok(label.id()),
             None => Err(label.missing(&schema.as_of(self.timestamp()))),
@@ -63,14 +63,19 @@ impl Snapshot {
         src: VertexKeyRef<'_>,
         dst: VertexKeyRef<'_>,
     ) -> Result<Option<(VertexId, VertexId)>> {
-        let [src, dst] = self.engine().vertices_to_read([src, dst], self.timestamp(), |_, _, _| ())?;
-        Ok(src.zip(dst).map(|(src, dst)| self.engine().placement().ends(src, dst)))
+        let [src, dst] = self.engine().keys.vertices_to_read(
+            &self.engine().pager,
+            [src, dst],
+            self.timestamp(),
+            |_, _, _| (),
+        )?;
+        Ok(src.zip(dst).map(|(src, dst)| self.engine().catalog.placement().ends(src, dst)))
     }
 
     /// Looks up endpoints like [`ends`](Self::ends), but for an edge whose label may state the kinds of its
     /// ends.
     fn ends_of(&self, label: LabelId, edge: &EdgeKey<'_>) -> Result<Option<(VertexId, VertexId)>> {
-        let (src, dst) = self.engine().ends_of(Some(label), edge.src, edge.dst)?;
+        let (src, dst) = self.engine().catalog.ends_of(Some(label), edge.src, edge.dst)?;
         self.ends(src, dst)
     }
 
@@ -81,7 +86,7 @@ impl Snapshot {
         key: VertexKeyRef<'_>,
         direction: Direction,
     ) -> Result<Option<VertexId>> {
-        self.vertex_id(self.engine().end_of(label, key, direction)?)
+        self.vertex_id(self.engine().catalog.end_of(label, key, direction)?)
     }
 
     /// True if the edge of this label and rank exists. O(log degree). See
@@ -104,8 +109,8 @@ impl Snapshot {
         let label = self.label(edge.label)?;
         let Some((src, dst)) = self.ends_of(label, &edge)? else { return Ok(None) };
         let found = self.item_by_id(label, src, dst, edge.rank)?;
-        let weighted = self.engine().is_weighted(label);
-        let schema = self.engine().schema.load();
+        let weighted = self.engine().catalog.is_weighted(label);
+        let schema = self.engine().catalog.schema.load();
         Ok(found.map(|(weight, row)| named(&schema, label, weighted.then_some(weight), row.as_ref())))
     }
 
@@ -116,9 +121,15 @@ impl Snapshot {
     pub fn edge_property(&self, edge: EdgeKey<'_>, property: &str) -> Result<Option<Value>> {
         let label = self.label(edge.label)?;
         let Some((src, dst)) = self.ends_of(label, &edge)? else { return Ok(None) };
-        let weighted = self.engine().is_weighted(label) && property == WEIGHT;
-        let id =
-            self.engine().schema.load().label_by_id(label).and_then(|l| l.property(property)).map(|p| p.id());
+        let weighted = self.engine().catalog.is_weighted(label) && property == WEIGHT;
+        let id = self
+            .engine()
+            .catalog
+            .schema
+            .load()
+            .label_by_id(label)
+            .and_then(|l| l.property(property))
+            .map(|p| p.id());
         self.with_item(label, src, dst, edge.rank, |item| match id {
             _ if weighted => Value::F64(item.weight),
             Some(id) => item.row.get(id).to_owned(),
@@ -139,7 +150,7 @@ impl Snapshot {
     ) -> Result<Option<Vec<(VertexKey, u64)>>> {
         let label = self.label(label.into())?;
         let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(None) };
-        let mut found = self.engine().telling_keys(|told| {
+        let mut found = self.engine().keys.telling_keys(&self.engine().pager, |told| {
             let mut found = Vec::new();
             self.for_each_end(label, id, direction, |other, rank| found.push((told.of(other), rank)))?;
             Ok(found)
@@ -175,10 +186,10 @@ impl Snapshot {
     ) -> Result<Vec<EdgeOf>> {
         let mut found = Vec::new();
         self.for_each_end(label, id, direction, |other, rank| found.push((other, rank)))?;
-        let schema = self.engine().schema.load_full();
+        let schema = self.engine().catalog.schema.load_full();
         let edge = |(other, rank)| {
             let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
-            Ok(EdgeOf { key: self.engine().key_of(other)?, rank, properties })
+            Ok(EdgeOf { key: self.engine().keys.key_of(&self.engine().pager, other)?, rank, properties })
         };
         found.into_iter().map(edge).collect()
     }
@@ -192,10 +203,10 @@ impl Snapshot {
         direction: Direction,
         rank: u64,
     ) -> Result<Properties> {
-        let (src, dst) = self.engine().placement().ends_of_copy(at, other, direction);
+        let (src, dst) = self.engine().catalog.placement().ends_of_copy(at, other, direction);
         let found = self.item_by_id(label, src, dst, rank)?;
         let Some((weight, row)) = found else { return Ok(Properties::new()) };
-        let weighted = self.engine().is_weighted(label);
+        let weighted = self.engine().catalog.is_weighted(label);
         Ok(named(schema, label, weighted.then_some(weight), row.as_ref()))
     }
 
@@ -225,7 +236,7 @@ impl Snapshot {
     }
 
     pub(crate) fn count_edges(&self, label: LabelId) -> Result<u64> {
-        if self.engine().has_room_for_labels([label], (Copies::NoView, false)) {
+        if self.engine().pager.has_room_for_labels([label], (Copies::NoView, false)) {
             match self.count_in_memory(label) {
                 // Another thread took the room in the meantime.
                 Err(Error::Storage(StorageError::MemoryLimit { .. })) => {}
@@ -236,18 +247,18 @@ impl Snapshot {
     }
 
     fn count_in_memory(&self, label: LabelId) -> Result<u64> {
-        self.engine().load_label(label, true)?;
-        let directed = self.engine().config.directed;
+        self.engine().pager.load_label(label, true)?;
+        let directed = self.engine().catalog.config.directed;
         let mut entries = 0;
         let mut loops = 0;
-        for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
+        for subgraph in (0..self.engine().keys.ids.bound.subgraphs()).map(SubgraphId) {
             let mut count = |read: Read<'_>| {
                 entries += read.edge_entries();
                 if !directed {
                     loops += read.self_loops(subgraph);
                 }
             };
-            self.engine().read_subgraph((label, subgraph), self.timestamp(), |entry| {
+            self.engine().pager.read_subgraph((label, subgraph), self.timestamp(), |entry| {
                 entry.read(Direction::Out, self.timestamp(), &mut count)
             })?;
         }
@@ -264,7 +275,7 @@ impl Snapshot {
         label: impl Into<LabelRef<'a>>,
         f: impl FnMut(VertexId, VertexId, u64),
     ) -> Result<()> {
-        let bound = VertexId(self.engine().ids.bound());
+        let bound = VertexId(self.engine().keys.ids.bound());
         self.for_each_edge_in(label, VertexId(0)..bound, f)
     }
 
@@ -294,8 +305,8 @@ impl Snapshot {
         sources: std::ops::Range<VertexId>,
         mut f: impl FnMut(VertexId, ItemRef<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let placement = self.engine().placement();
-        let end = sources.end.0.min(self.engine().ids.bound());
+        let placement = self.engine().catalog.placement();
+        let end = sources.end.0.min(self.engine().keys.ids.bound());
         let mut outcome = Ok(());
         for v in (sources.start.0..end).map(VertexId) {
             self.for_each_item(label, v, Direction::Out, |item| {

@@ -156,7 +156,7 @@ impl Snapshot {
         let searches = self.has_to_search(direction);
         let by_view = searches || self.reads_by_view(keys);
         // Room for the view of one label does not imply room for the view of another.
-        let fits = |label| by_view && (searches || self.engine().has_room_for_label(label));
+        let fits = |label| by_view && (searches || self.engine().pager.has_room_for_label(label));
         let source = |label| match fits(label) {
             // This view has all vertices: a vertex whose kind the label does not state has an empty list.
             true => match self.label_view(label) {
@@ -182,7 +182,7 @@ impl Snapshot {
     ) -> Result<Vec<T>> {
         let look_up = |key| match sources.first() {
             Some(Source::View(view)) => {
-                let id = self.engine().vertex_to_read(key, self.timestamp())?;
+                let id = self.engine().keys.vertex_to_read(&self.engine().pager, key, self.timestamp())?;
                 Ok(id.filter(|&id| view.contains(id)))
             }
             _ => self.vertex_id(key),
@@ -191,8 +191,12 @@ impl Snapshot {
         // no label states the kind of the keys.
         let look_up_all = |keys: &[K; TOGETHER]| match (sources.first(), end) {
             (Some(Source::View(view)), None) => {
-                let found =
-                    self.engine().vertices_to_read(keys.map(K::into), self.timestamp(), |_, _, _| ())?;
+                let found = self.engine().keys.vertices_to_read(
+                    &self.engine().pager,
+                    keys.map(K::into),
+                    self.timestamp(),
+                    |_, _, _| (),
+                )?;
                 Ok(Some(found.map(|id| id.filter(|&id| view.contains(id)))))
             }
             _ => Ok::<_, Error>(None),
@@ -206,7 +210,9 @@ impl Snapshot {
                 }
                 let key = match end {
                     None => key.into(),
-                    Some(End { label, direction }) => self.engine().end_of(label, key.into(), direction)?,
+                    Some(End { label, direction }) => {
+                        self.engine().catalog.end_of(label, key.into(), direction)?
+                    }
                 };
                 let id = match together {
                     Some(found) => found[row % TOGETHER],

@@ -20,7 +20,6 @@ pub(crate) mod lent_edge;
 pub(crate) mod many;
 pub(crate) mod neighbors;
 mod newest;
-pub(crate) mod pin;
 mod point;
 pub(crate) mod properties;
 pub(crate) mod scan;

@@ -26,7 +26,7 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<Vec<VertexKey>>> {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut keys = self.engine().telling_keys(|told| {
+        let mut keys = self.engine().keys.telling_keys(&self.engine().pager, |told| {
             let mut keys = Vec::new();
             self.for_each_neighbor(id, direction, |v, _| keys.push(told.of(v)))?;
             Ok(keys)
@@ -46,7 +46,7 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<Vec<(VertexKey, f64)>>> {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut found = self.engine().telling_keys(|told| {
+        let mut found = self.engine().keys.telling_keys(&self.engine().pager, |told| {
             let mut found = Vec::new();
             self.for_each_neighbor(id, direction, |v, w| found.push((told.of(v), w)))?;
             Ok(found)
@@ -76,7 +76,7 @@ impl Snapshot {
         }
         let direction = self.stored(direction);
         let wanted = Wanted::list(LabelId::DEFAULT, id, direction);
-        let found = self.engine().read_list((wanted, self.timestamp()), |entry| {
+        let found = self.engine().pager.read_list((wanted, self.timestamp()), |entry| {
             entry.for_each_neighbor(direction, self.timestamp(), id.local(), &mut f)
         })?;
         found.iter().for_each(|()| self.note_read(cost::LIST));
@@ -104,13 +104,13 @@ impl Snapshot {
             return Ok(());
         }
         if self.has_to_search(direction) {
-            let weighted = usize::from(self.engine().is_weighted(LabelId::DEFAULT));
+            let weighted = usize::from(self.engine().catalog.is_weighted(LabelId::DEFAULT));
             let one = |item: ItemRef<'_>| f(&[item.dst], &[item.weight][..weighted]);
             return self.for_each_source(LabelId::DEFAULT, id, one);
         }
         let visit =
             |entry: &Subgraph| entry.visit(self.stored(direction), self.timestamp(), id.local(), &mut f);
-        match self.engine().subgraphs.get(id.subgraph(), Hold::none()).map(visit) {
+        match self.engine().pager.subgraphs.get(id.subgraph(), Hold::none()).map(visit) {
             Some(Ok(())) => {}
             _ => self.list_out_of_memory(id, direction, &mut f)?,
         }
@@ -133,7 +133,7 @@ impl Snapshot {
         let direction = self.stored(direction);
         let (mut neighbors, mut of_edges) = (Vec::new(), Vec::new());
         let wanted = Wanted::list(LabelId::DEFAULT, id, direction);
-        self.engine().read_list((wanted, self.timestamp()), |entry| {
+        self.engine().pager.read_list((wanted, self.timestamp()), |entry| {
             entry.visit(direction, self.timestamp(), id.local(), |run, weights| {
                 neighbors.extend_from_slice(run);
                 of_edges.extend_from_slice(weights);
@@ -226,7 +226,7 @@ impl NeighborCursor<'_> {
             Lists::WeightedView(view) => view.weighted_neighbors(id, self.direction).for_each_run(f),
             Lists::Chains(lists) => {
                 let read = lists.begins(id);
-                let subgraph = self.snapshot.engine().subgraphs.get(id.subgraph(), Hold::none());
+                let subgraph = self.snapshot.engine().pager.subgraphs.get(id.subgraph(), Hold::none());
                 match subgraph.map(|subgraph| lists.visit(subgraph, id, &mut f)) {
                     Some(Ok(())) => {}
                     // Read separately and copied: the cursor must keep no data of this list for the next one.

@@ -149,8 +149,8 @@ impl Snapshot {
         if limit == 0 {
             return Ok(true);
         }
-        if direction == Direction::Out && self.engine().config.directed {
-            let schema = self.engine().schema.load_full();
+        if direction == Direction::Out && self.engine().catalog.config.directed {
+            let schema = self.engine().catalog.schema.load_full();
             let of_label = schema.label_by_id(label);
             self.visit_newest_where_they_lie((label, of_label), id, limit, f)?;
             return Ok(true);
@@ -165,7 +165,7 @@ impl Snapshot {
     /// Looks up a label like [`label`](Self::label), and refuses a label whose edges have no ranks.
     fn ranked_label(&self, label: LabelRef<'_>) -> Result<LabelId> {
         let label = self.label(label)?;
-        let schema = self.engine().schema.load();
+        let schema = self.engine().catalog.schema.load();
         let of_label = schema.label_by_id(label);
         if of_label.is_some_and(Label::is_multi) {
             return Ok(label);
@@ -186,7 +186,7 @@ impl Snapshot {
         f: impl FnMut(LentEdge<'_>),
     ) -> Result<()> {
         let wanted = Wanted::list(label, id, Direction::Out).with_rows();
-        let weighted = self.engine().is_weighted(label);
+        let weighted = self.engine().catalog.is_weighted(label);
         let mut f = Some(f);
         let visit = |read: Read<'_>| {
             let Some(mut f) = f.take() else { return };
@@ -244,7 +244,7 @@ impl Snapshot {
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Vec<u64>> {
         let label = self.label(label.into())?;
-        let (src, dst) = self.engine().ends_of(Some(label), src.into(), dst.into())?;
+        let (src, dst) = self.engine().catalog.ends_of(Some(label), src.into(), dst.into())?;
         match self.ends(src, dst)? {
             Some((src, dst)) => self.ranks_of(label, src, dst),
             None => Ok(Vec::new()),
@@ -273,21 +273,21 @@ impl Snapshot {
         ends: &[End],
     ) -> Result<Vec<EdgeOf>> {
         // Incoming lists have no properties, not even for a self-loop.
-        let incoming = direction == Direction::In && self.engine().config.directed;
-        let is_own = |other| !incoming && self.engine().placement().ends(id, other).0 == id;
+        let incoming = direction == Direction::In && self.engine().catalog.config.directed;
+        let is_own = |other| !incoming && self.engine().catalog.placement().ends(id, other).0 == id;
         let mut rows = match ends.iter().any(|&(_, other)| is_own(other)) {
             true => self.rows_of(label, id, direction, ends)?,
             false => vec![None; ends.len()],
         };
-        let schema = self.engine().schema.load_full();
-        let is_weighted = self.engine().is_weighted(label);
+        let schema = self.engine().catalog.schema.load_full();
+        let is_weighted = self.engine().catalog.is_weighted(label);
         let edge = |(&(rank, other), row): (&End, &mut Copied)| {
             let properties = match row.take().filter(|_| is_own(other)) {
                 Some((weight, row)) => named(&schema, label, is_weighted.then_some(weight), row.as_ref()),
                 // The other copy has the properties.
                 None => self.properties_between(&schema, label, id, other, direction, rank)?,
             };
-            Ok(EdgeOf { key: self.engine().key_of(other)?, rank, properties })
+            Ok(EdgeOf { key: self.engine().keys.key_of(&self.engine().pager, other)?, rank, properties })
         };
         ends.iter().zip(&mut rows).map(edge).collect()
     }

@@ -48,7 +48,7 @@ impl Snapshot {
         let engine = self.engine();
         let likely = |moment, at, id: VertexId| {
             if at == 0
-                && let Some(subgraph) = engine.subgraphs.get(id.subgraph(), Hold::none())
+                && let Some(subgraph) = engine.pager.subgraphs.get(id.subgraph(), Hold::none())
             {
                 match moment {
                     Moment::RowSought => subgraph.prefetch_header(),
@@ -56,7 +56,7 @@ impl Snapshot {
                 }
             }
         };
-        engine.vertices_to_read([src, dst], self.timestamp(), likely)
+        engine.keys.vertices_to_read(&engine.pager, [src, dst], self.timestamp(), likely)
     }
 
     /// Returns the weight by vertex ids, otherwise like [`weight`](Self::weight). In a graph without weights
@@ -72,7 +72,7 @@ impl Snapshot {
         }
         let found = self.weight_in_chain(src, dst)?;
         // Reads that a view cannot answer do not count as a reason to make one.
-        if !self.engine().config.weighted {
+        if !self.engine().catalog.config.weighted {
             self.note_read(cost::EDGE);
         }
         Ok(found)
@@ -83,7 +83,7 @@ impl Snapshot {
         let weight =
             |entry: &Subgraph| entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint());
         // Reads of files are in a separate function, as for a degree.
-        match self.engine().subgraphs.get(src.subgraph(), Hold::none()).map(weight) {
+        match self.engine().pager.subgraphs.get(src.subgraph(), Hold::none()).map(weight) {
             Some(Ok(found)) => Ok(found),
             _ => self.weight_out_of_memory(src, dst),
         }
@@ -93,7 +93,7 @@ impl Snapshot {
     #[inline(never)]
     fn weight_out_of_memory(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
         let wanted = Wanted::edge(LabelId::DEFAULT, src, Direction::Out, dst);
-        let found = self.engine().read_list((wanted, self.timestamp()), |entry| {
+        let found = self.engine().pager.read_list((wanted, self.timestamp()), |entry| {
             entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint())
         })?;
         Ok(found.flatten())
@@ -131,7 +131,7 @@ impl Snapshot {
         let read = |read: Read<'_>| (read.degree(id.local()), read.delta_len() > 0);
         let stored = self.stored(direction);
         // Loads are in a separate function: this is the shortest of all reads.
-        let subgraph = self.engine().subgraphs.get(id.subgraph(), Hold::none());
+        let subgraph = self.engine().pager.subgraphs.get(id.subgraph(), Hold::none());
         let (degree, beside_delta) = match subgraph.map(|entry| entry.read(stored, self.timestamp(), read)) {
             Some(Ok(found)) => found.unwrap_or_default(),
             _ => self.degree_out_of_memory(id, stored)?,
@@ -143,7 +143,7 @@ impl Snapshot {
     #[cold]
     #[inline(never)]
     fn degree_out_of_memory(&self, id: VertexId, stored: Direction) -> Result<(usize, bool)> {
-        self.engine().read_degree((LabelId::DEFAULT, id, stored), self.timestamp())
+        self.engine().pager.read_degree((LabelId::DEFAULT, id, stored), self.timestamp())
     }
 
     /// Returns the number of neighbours over the default label in `direction`, or `None` if there is no such

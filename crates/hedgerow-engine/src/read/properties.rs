@@ -34,7 +34,7 @@ impl Snapshot {
     pub fn vertex_properties<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<Properties>> {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
         let row = self.item_by_id(LabelId::VERTICES, id, id, 0)?.and_then(|(_, row)| row);
-        Ok(Some(named(&self.engine().schema.load(), LabelId::VERTICES, None, row.as_ref())))
+        Ok(Some(named(&self.engine().catalog.schema.load(), LabelId::VERTICES, None, row.as_ref())))
     }
 
     /// Returns one property of a vertex, if the vertex exists; null if it has no such property. O(1).
@@ -102,7 +102,7 @@ impl Snapshot {
         property: &str,
     ) -> Result<Option<(VertexId, Option<PropertyId>)>> {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let schema = self.engine().schema.load();
+        let schema = self.engine().catalog.schema.load();
         Ok(Some((id, schema.vertex_property(key.kind(), property).map(|found| found.id()))))
     }
 }

@@ -79,7 +79,7 @@ impl Snapshot {
         mut f: impl FnMut(VertexRow<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         for id in self.live_vertices()? {
-            let (mut outcome, kind) = (None, self.engine().kind_of(id)?);
+            let (mut outcome, kind) = (None, self.engine().keys.kind_of(&self.engine().pager, id)?);
             self.for_each_item(LabelId::VERTICES, id, Direction::Out, |item| {
                 outcome = Some(f(VertexRow { id, kind, item: Some(item) }));
             })?;
@@ -117,7 +117,7 @@ impl Snapshot {
         mut f: impl FnMut(EdgeRow<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let label = self.label(label.into())?;
-        let all = VertexId(0)..VertexId(self.engine().ids.bound());
+        let all = VertexId(0)..VertexId(self.engine().keys.ids.bound());
         self.for_each_item_of(label, all, |src, item| f(EdgeRow { src, item }))
     }
 }

@@ -36,7 +36,7 @@ impl Snapshot {
     ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
         let chosen = selection.resolve_lists(self)?;
         let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
-        let mut found = self.engine().telling_keys(|told| {
+        let mut found = self.engine().keys.telling_keys(&self.engine().pager, |told| {
             let mut found = Vec::new();
             self.for_each_chosen(&chosen, id, |label, _, other, rank| {
                 found.push((told.of(other), label, rank));
@@ -87,11 +87,14 @@ impl Snapshot {
     ) -> Result<Option<Vec<(LabelId, EdgeOf)>>> {
         let chosen = selection.resolve_lists(self)?;
         let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
-        let schema = self.engine().schema.load_full();
+        let schema = self.engine().catalog.schema.load_full();
         let mut edges = Vec::new();
         self.for_each_chosen(&chosen, id, |label, direction, other, rank| {
             let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
-            edges.push((label, EdgeOf { key: self.engine().key_of(other)?, rank, properties }));
+            edges.push((
+                label,
+                EdgeOf { key: self.engine().keys.key_of(&self.engine().pager, other)?, rank, properties },
+            ));
             Ok(())
         })?;
         edges.sort_by(|(a_label, a), (b_label, b)| (&a.key, a_label, a.rank).cmp(&(&b.key, b_label, b.rank)));
@@ -147,7 +150,7 @@ impl Snapshot {
         mut f: impl FnMut(LabelId, VertexId, VertexId, u64, f64),
     ) -> Result<()> {
         let chosen = selection.resolve_lists(self)?;
-        let all = VertexId(0)..VertexId(self.engine().ids.bound());
+        let all = VertexId(0)..VertexId(self.engine().keys.ids.bound());
         for label in &chosen.labels {
             self.for_each_item_of(label.label, all.clone(), |src, item| {
                 if label.has_rank(item.rank) && label.passes(&item) {
@@ -166,7 +169,7 @@ impl Snapshot {
         id: VertexId,
         mut f: impl FnMut(LabelId, Direction, VertexId, u64) -> Result<()>,
     ) -> Result<()> {
-        let placement = self.engine().placement();
+        let placement = self.engine().catalog.placement();
         let mut found = Vec::new();
         for label in &chosen.labels {
             for &direction in chosen.directions() {

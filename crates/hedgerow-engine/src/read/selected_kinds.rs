@@ -100,7 +100,7 @@ impl Snapshot {
     /// Returns the choice of all edges of one label, with the vertices of the kinds that the label states.
     pub(super) fn whole_label(&self, label: LabelId) -> ChosenEdges {
         let kinds = self.kinds_of_label(label);
-        ChosenEdges { kinds, ..ChosenEdges::whole(label, self.engine().is_weighted(label)) }
+        ChosenEdges { kinds, ..ChosenEdges::whole(label, self.engine().catalog.is_weighted(label)) }
     }
 
     /// Returns the view restricted to the vertices of these kinds, if some are named.
@@ -115,7 +115,7 @@ impl Snapshot {
     pub(super) fn keep_kinds(&self, changes: &mut Changes, kinds: &[KindId]) -> Result<()> {
         let mut kept = Vec::with_capacity(changes.vertices.len());
         for &(v, inserted) in &changes.vertices {
-            if kinds.contains(&self.engine().kind_of(v)?) {
+            if kinds.contains(&self.engine().keys.kind_of(&self.engine().pager, v)?) {
                 kept.push((v, inserted));
             }
         }

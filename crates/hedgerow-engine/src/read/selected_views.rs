@@ -59,7 +59,7 @@ impl Snapshot {
             return Ok(view);
         }
         let make = || self.in_kinds(make(&chosen)?, chosen.kinds.as_deref());
-        let view = self.engine().views.chosen(self.timestamp(), &chosen, make)?;
+        let view = self.engine().pager.views.chosen(self.timestamp(), &chosen, make)?;
         self.selected().keep(chosen, &view);
         Ok(view)
     }
@@ -87,11 +87,12 @@ impl Snapshot {
     pub(super) fn no_weight(&self, property: &str, edge: Unweighed) -> Error {
         let Unweighed { label, ends: (src, dst) } = edge;
         let engine = self.engine();
-        let (src, dst) = match (engine.key_of(src), engine.key_of(dst)) {
-            (Ok(src), Ok(dst)) => (src, dst),
-            (Err(error), _) | (_, Err(error)) => return error,
-        };
-        let schema = engine.schema.load();
+        let (src, dst) =
+            match (engine.keys.key_of(&engine.pager, src), engine.keys.key_of(&engine.pager, dst)) {
+                (Ok(src), Ok(dst)) => (src, dst),
+                (Err(error), _) | (_, Err(error)) => return error,
+            };
+        let schema = engine.catalog.schema.load();
         let label = schema.label_by_id(label).map_or("", |label| &**label.name());
         let of = if label.is_empty() { String::new() } else { format!(" of label {label:?}") };
         let message = format!("the edge from {src} to {dst} has no value of property {property}{of}");

@@ -254,7 +254,7 @@ impl<'a> EdgeSelection<'a> {
             Weighing::Property(name, missing) => weights_by(core, &schema, &labels, name, missing)?,
         };
         let weighs = |(&label, weight): (&LabelId, &ChosenWeight)| {
-            *weight != ChosenWeight::Stored || core.is_weighted(label)
+            *weight != ChosenWeight::Stored || core.catalog.is_weighted(label)
         };
         let weighted = labels.iter().zip(&weights).any(weighs);
         let kinds = if has_vertices { self.vertex_kinds(snapshot, &schema, &labels)? } else { None };
@@ -265,10 +265,10 @@ impl<'a> EdgeSelection<'a> {
             let Some((first, last)) = ranks.filter(|(first, _)| multi || *first == 0) else { continue };
             let ranks = (multi && (first, last) != (0, u64::MAX)).then_some((first, last));
             // No snapshot has an edge of a label without a table.
-            let Some(tests) = tests.filter(|_| core.table(label).is_some()) else { continue };
+            let Some(tests) = tests.filter(|_| core.pager.table(label).is_some()) else { continue };
             chosen.push(ChosenLabel { label, ranks, tests, weight });
         }
-        let direction = if core.config.directed { self.direction } else { EdgeDirection::Out };
+        let direction = if core.catalog.config.directed { self.direction } else { EdgeDirection::Out };
         Ok(ChosenEdges { labels: chosen, direction, weighted, kinds })
     }
 
@@ -295,7 +295,7 @@ impl<'a> EdgeSelection<'a> {
         key: VertexKeyRef<'k>,
     ) -> Result<VertexKeyRef<'k>> {
         let Some(named) = named else { return Ok(key) };
-        snapshot.engine().end_of_all(schema, named.iter().copied(), key, self.direction)
+        snapshot.engine().catalog.end_of_all(schema, named.iter().copied(), key, self.direction)
     }
 
     /// Returns the weights of edges that their labels define.
@@ -306,7 +306,7 @@ impl<'a> EdgeSelection<'a> {
         labels: &[LabelId],
     ) -> Result<Vec<ChosenWeight>> {
         let own = |&id: &LabelId| {
-            if snapshot.engine().is_weighted(id) {
+            if snapshot.engine().catalog.is_weighted(id) {
                 return Some(Ok(ChosenWeight::Stored));
             }
             let property = schema.label_by_id(id)?.property(WEIGHT)?;
@@ -357,7 +357,7 @@ fn weights_by(
 ) -> Result<Vec<ChosenWeight>> {
     let mut any = false;
     let mut weight = |&id: &LabelId| {
-        if core.is_weighted(id) && name == WEIGHT {
+        if core.catalog.is_weighted(id) && name == WEIGHT {
             any = true;
             return Ok(ChosenWeight::Stored);
         }

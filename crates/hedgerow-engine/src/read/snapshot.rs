@@ -14,11 +14,11 @@ use hedgerow_txn::Counts;
 use crate::error::{Error, Result, StorageError};
 use crate::read::held_registration::HeldRegistration;
 use crate::read::kind_census::KindCensus;
-use crate::read::pin::slot_hint;
 use crate::read::tiered::Census;
 use crate::read::view_demand::{ViewDemand, cost};
 use crate::read::views::{self, Makers};
 use crate::state::pages::Wanted;
+use crate::state::pin::slot_hint;
 use crate::state::schema::Schema;
 use crate::state::selection::SelectedViews;
 use crate::state::store::Engine;
@@ -69,9 +69,9 @@ struct Inner {
 impl Snapshot {
     /// Opens a snapshot whose reads make no view.
     pub(crate) fn open(engine: &Arc<Engine>) -> Snapshot {
-        let (registration, counts) = engine.readers.register(slot_hint(), || {
-            let ts = engine.clock.published();
-            Some((ts, engine.clock.counts(ts)?))
+        let (registration, counts) = engine.order.readers.register(slot_hint(), || {
+            let ts = engine.order.clock.published();
+            Some((ts, engine.order.clock.counts(ts)?))
         });
         let ts = registration.ts();
         Snapshot::registered(engine, HeldRegistration::new(registration), (ts, counts))
@@ -146,10 +146,12 @@ impl Snapshot {
     /// The errors of every [read](Self).
     pub fn vertex_id<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<VertexId>> {
         let engine = &self.inner.engine;
-        let Some(id) = engine.vertex_to_read(key.into(), self.inner.ts)? else { return Ok(None) };
+        let Some(id) = engine.keys.vertex_to_read(&engine.pager, key.into(), self.inner.ts)? else {
+            return Ok(None);
+        };
         // A bound key proves that its vertex exists; only in a dense graph a number proves nothing. The call
         // does not check the vertex: if the vertex is not in memory, that would read a directory.
-        if !engine.ids.is_dense() {
+        if !engine.keys.ids.is_dense() {
             return Ok(Some(id));
         }
         Ok(self.contains_id(id)?.then_some(id))
@@ -160,7 +162,11 @@ impl Snapshot {
     /// # Errors
     /// The errors of every [read](Self).
     pub fn vertex_key(&self, id: VertexId) -> Result<Option<VertexKey>> {
-        if self.contains_id(id)? { self.inner.engine.key_of(id).map(Some) } else { Ok(None) }
+        if self.contains_id(id)? {
+            self.inner.engine.keys.key_of(&self.inner.engine.pager, id).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     pub(crate) fn contains_id(&self, id: VertexId) -> Result<bool> {
@@ -169,7 +175,7 @@ impl Snapshot {
         }
         let exists = |read: Read<'_>| read.contains_vertex(id.local());
         // Loads are in a separate function, since few reads are shorter than this one.
-        let subgraph = self.inner.engine.subgraphs.get(id.subgraph(), Hold::none());
+        let subgraph = self.inner.engine.pager.subgraphs.get(id.subgraph(), Hold::none());
         let found = match subgraph.map(|entry| entry.read(Direction::Out, self.inner.ts, exists)) {
             Some(Ok(found)) => found,
             _ => self.exists_out_of_memory(id)?,
@@ -182,7 +188,7 @@ impl Snapshot {
     #[inline(never)]
     fn exists_out_of_memory(&self, id: VertexId) -> Result<Option<bool>> {
         let exists = |read: Read<'_>| read.contains_vertex(id.local());
-        let read = self.inner.engine.read_list((Wanted::vertex(id), self.inner.ts), |entry| {
+        let read = self.inner.engine.pager.read_list((Wanted::vertex(id), self.inner.ts), |entry| {
             entry.read(Direction::Out, self.inner.ts, exists)
         });
         Ok(read?.flatten())
@@ -197,12 +203,12 @@ impl Snapshot {
     /// Returns the range of the ids of neighbours, for searches.
     #[inline]
     pub(super) fn hint(&self) -> InterpolationHint {
-        InterpolationHint::over(self.inner.engine.ids.bound())
+        InterpolationHint::over(self.inner.engine.keys.ids.bound())
     }
 
     /// Returns the direction in which the neighbours are stored: undirected graphs have one list for both.
     pub(crate) fn stored(&self, direction: Direction) -> Direction {
-        if self.inner.engine.config.directed { direction } else { Direction::Out }
+        if self.inner.engine.catalog.config.directed { direction } else { Direction::Out }
     }
 
     /// True if the vertex exists. O(1).
@@ -255,7 +261,7 @@ impl Snapshot {
     /// Returns the view of a label: its edges between the vertices of the graph.
     pub(crate) fn cached_view_of(&self, label: LabelId, makers: Makers) -> Result<Arc<View>> {
         let engine = &self.inner.engine;
-        engine.views.get(label, self.inner.ts, |previous| {
+        engine.pager.views.get(label, self.inner.ts, |previous| {
             let edges = self.view_edges(label)?;
             views::make(engine, label, previous, self.inner.ts, edges, makers)
         })
@@ -265,7 +271,8 @@ impl Snapshot {
     /// edges.
     fn view_edges(&self, label: LabelId) -> Result<u64> {
         let engine = &self.inner.engine;
-        let alone = label == LabelId::DEFAULT && engine.labels.iter().all(|(l, _)| l == LabelId::VERTICES);
+        let alone =
+            label == LabelId::DEFAULT && engine.pager.labels.iter().all(|(l, _)| l == LabelId::VERTICES);
         if alone { self.edge_count() } else { self.count_edges(label) }
     }
 
@@ -307,7 +314,9 @@ impl Snapshot {
     /// The errors of [`view`](Self::view), except the memory limit; for each vertex the errors of every
     /// [read](Self).
     pub fn vertices(&self) -> Result<impl Iterator<Item = Result<(VertexId, VertexKey)>> + '_> {
-        Ok(self.live_vertices()?.map(|id| Ok((id, self.inner.engine.key_of(id)?))))
+        Ok(self
+            .live_vertices()?
+            .map(|id| Ok((id, self.inner.engine.keys.key_of(&self.inner.engine.pager, id)?))))
     }
 
     /// Calls `f` with source, destination and weight of every edge of the default label; in an undirected
@@ -323,7 +332,7 @@ impl Snapshot {
                 ControlFlow::Continue(())
             });
         };
-        let placement = self.inner.engine.placement();
+        let placement = self.inner.engine.catalog.placement();
         for v in view.vertices() {
             view.for_each_weighted(v, Direction::Out, |u, w| {
                 if placement.counts_at(Direction::Out, v, u) {
@@ -336,7 +345,7 @@ impl Snapshot {
 
     /// Returns the [`view`](Self::view), if the memory limit has room for it.
     pub(crate) fn view_if_it_fits(&self) -> Result<Option<&View>> {
-        if self.made_view().is_none() && !self.engine().has_room_for_label(LabelId::DEFAULT) {
+        if self.made_view().is_none() && !self.engine().pager.has_room_for_label(LabelId::DEFAULT) {
             return Ok(None);
         }
         match self.view() {

@@ -40,7 +40,7 @@ fn evict(graph: &Graph, label: &str, direction: Direction) {
 }
 
 fn evict_of(graph: &Graph, label: LabelId, direction: Direction) {
-    let table = graph.engine.table(label).unwrap();
+    let table = graph.engine.pager.table(label).unwrap();
     table.get(SubgraphId(0), &table.hold()).unwrap().latch().evict(direction);
 }
 
@@ -107,7 +107,7 @@ fn every_read_of_an_evicted_chain_fails() {
     let (before, with_view) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
     assert_eq!(reads(&graph.snapshot().unwrap()).into_iter().filter(|read| read.1).count(), 0);
     let edges = with_view.view().unwrap().directed_edges();
-    graph.engine.views.forget();
+    graph.engine.pager.views.forget();
     evict(&graph, "", Direction::Out);
     for snapshot in [&before, &graph.snapshot().unwrap()] {
         let answered: Vec<_> = reads(snapshot).into_iter().filter(|read| !read.1).collect();

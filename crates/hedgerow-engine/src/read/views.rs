@@ -35,12 +35,12 @@ pub(crate) enum Makers {
 }
 
 fn shape(engine: &Engine, label: LabelId, edge_count: u64) -> Shape {
-    let config = &engine.config;
+    let config = &engine.catalog.config;
     Shape {
         directed: config.directed,
-        weighted: engine.is_weighted(label),
+        weighted: engine.catalog.is_weighted(label),
         one_way: config.is_one_way(),
-        vertex_bound: engine.ids.bound() as usize,
+        vertex_bound: engine.keys.ids.bound() as usize,
         edge_count,
     }
 }
@@ -54,12 +54,12 @@ pub(crate) fn make(
     edge_count: u64,
     makers: Makers,
 ) -> Result<View> {
-    let config = &engine.config;
+    let config = &engine.catalog.config;
     let shape = shape(engine, label, edge_count);
     let fresh = || (side_of(engine), side_of(engine));
-    engine.check_in_memory_at(ts)?;
+    engine.pager.check_in_memory_at(ts)?;
     let (mut out, mut into) = previous.map_or_else(fresh, View::into_sides);
-    let tables = (engine.table(label), &engine.subgraphs);
+    let tables = (engine.pager.table(label), &engine.pager.subgraphs);
     loaded(engine, label, makers, || {
         refresh_side(engine, &mut out, tables, Direction::Out, (ts, shape), makers)?;
         if config.directed && config.reverse {
@@ -73,8 +73,8 @@ pub(crate) fn make(
 /// Calls `make` with all data of a label in memory. Loads the data first, and again if a part was evicted in
 /// the meantime.
 fn loaded(engine: &Engine, label: LabelId, makers: Makers, make: impl FnMut() -> Result<()>) -> Result<()> {
-    let load = || engine.load_label(label, makers == Makers::Pool);
-    engine.with_loaded(load, is_not_in_memory, make)
+    let load = || engine.pager.load_label(label, makers == Makers::Pool);
+    engine.pager.with_loaded(load, is_not_in_memory, make)
 }
 
 pub(super) fn is_not_in_memory(error: &Error) -> bool {
@@ -91,7 +91,7 @@ fn refresh_side(
     (ts, shape): (Timestamp, Shape),
     makers: Makers,
 ) -> Result<()> {
-    let hold = engine.hold();
+    let hold = engine.pager.hold();
     let page = |i: usize| {
         // One look for each page: a page that is evicted at this moment is not without lists.
         let lists = tables.0.map_or(Ok(None), |table| table.look(i, &hold).in_memory())?;
@@ -106,7 +106,7 @@ fn refresh_side(
     let read = |part: &mut [Stale<'_>]| {
         let _ = failpoint::reach(FailPoint::ViewPart);
         // Copies of lists with large deltas are charged as they are made.
-        engine.check_room_for_view()?;
+        engine.pager.check_room_for_view()?;
         read_stale(part, direction, ts, shape.weighted, &arena).map_err(Error::from)
     };
     let mut rest = &mut stale[..];
@@ -133,5 +133,5 @@ fn refresh_side(
 
 /// Returns a side without chunks, charged to the store's account.
 pub(super) fn side_of(engine: &Engine) -> DirectionView {
-    DirectionView::charging(engine.account().clone())
+    DirectionView::charging(engine.pager.account().clone())
 }

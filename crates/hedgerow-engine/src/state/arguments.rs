@@ -3,12 +3,11 @@
 use hedgerow_core::{KeyKind, VertexKeyRef};
 
 use crate::error::{ArgumentError, Error, Result};
-use crate::state::store::Core;
+use crate::state::catalog::Catalog;
 
-impl Core {
-    /// Checks that the graph has weights, and that `weight` is a number; fails in a forked child.
-    pub(crate) fn check_weight(&self, weight: f64) -> Result<()> {
-        self.check_owner()?;
+impl Catalog {
+    /// Checks that the graph has weights, and that `weight` is a number.
+    pub(super) fn check_weight(&self, weight: f64) -> Result<()> {
         if !self.config.weighted {
             return Err(ArgumentError::Invalid("the graph has no weights".into()).into());
         }
@@ -18,10 +17,9 @@ impl Core {
         Ok(())
     }
 
-    /// Checks that `key` is of the graph's type and in range; fails in a forked child.
+    /// Checks that `key` is of the graph's type and in range.
     #[inline]
-    pub(crate) fn check_key(&self, key: VertexKeyRef<'_>) -> Result<()> {
-        self.check_owner()?;
+    pub(super) fn check_key(&self, key: VertexKeyRef<'_>) -> Result<()> {
         if self.takes_key(key) { Ok(()) } else { Err(self.misfit(key)) }
     }
 

@@ -7,3 +7,9 @@ pub(crate) fn directions_of(config: &GraphConfig, label: LabelId) -> &'static [D
     let both = config.directed && config.reverse && label != LabelId::VERTICES;
     if both { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
 }
+
+/// True if edges of a label carry the weight of a weighted graph.
+#[inline]
+pub(crate) fn is_weighted(config: &GraphConfig, label: LabelId) -> bool {
+    config.weighted && label == LabelId::DEFAULT
+}

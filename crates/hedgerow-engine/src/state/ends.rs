@@ -5,10 +5,11 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::key::MAX_KEY_BYTES;
 use hedgerow_core::{Direction, KeyKind, KindId, LabelId, VertexKeyRef};
 
+use super::catalog::Catalog;
 use super::kinds::Kind;
 use super::schema::{Label, Schema};
 use super::selection::EdgeDirection;
-use super::store::Core;
+
 use crate::error::{ArgumentError, Error, Result};
 
 /// Returns the key of one end of an edge, with the kind that the label prescribes for it if the key has none;
@@ -20,7 +21,7 @@ fn end<'a>(key: VertexKeyRef<'a>, kind: KindId) -> Option<VertexKeyRef<'a>> {
     }
 }
 
-impl Core {
+impl Catalog {
     /// Returns the ends of an edge of a label, with the kinds that the label prescribes. `None` for a label
     /// that is not defined yet, which prescribes no kinds.
     #[inline]

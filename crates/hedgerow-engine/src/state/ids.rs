@@ -3,6 +3,7 @@
 //! Look-ups take no lock. Memory may not know all keys ([`stored`]). Bindings change only under the latch of
 //! the key ([`IdMap::latch`]), in commits that also latch the vertex's subgraph. Dense graphs have none.
 
+mod bound;
 pub(crate) mod stored;
 
 use std::hash::BuildHasher;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use hedgerow_core::account::Account;
 use hedgerow_core::fork;
-use hedgerow_core::sync::{AtomicU32, Mutex, MutexGuard, Ordering};
+use hedgerow_core::sync::{Mutex, MutexGuard};
 use hedgerow_core::{
     KeyKind, KindId, SUBGRAPH_VERTICES, SubgraphId, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef,
 };
@@ -20,6 +21,7 @@ use hedgerow_mem::KeyTable;
 use hedgerow_mem::keys::Moment;
 use hedgerow_txn::{FreeId, FreeIds};
 
+pub(crate) use bound::VertexBound;
 use stored::Stored;
 
 /// The number of latches; smaller under the controlled scheduler, so that keys share latches.
@@ -33,8 +35,7 @@ pub(crate) struct IdMap {
     free: FreeIds,
     /// Ids that are reserved for kinds other than the default one.
     stretches: Mutex<Vec<Range<u32>>>,
-    /// One more than the largest id ever assigned.
-    bound: AtomicU32,
+    pub(crate) bound: Arc<VertexBound>,
     /// The keys that may be only in segments.
     pub(crate) stored: Stored,
 }
@@ -52,7 +53,7 @@ impl IdMap {
             latches: (0..LATCHES).map(|_| Mutex::new(())).collect(),
             free: FreeIds::default(),
             stretches: Mutex::new(Vec::new()),
-            bound: AtomicU32::new(0),
+            bound: Arc::default(),
             stored: Stored::default(),
         }
     }
@@ -79,15 +80,13 @@ impl IdMap {
     /// Returns one more than the largest id that was assigned.
     #[inline]
     pub(crate) fn bound(&self) -> u32 {
-        self.bound.load(Ordering::Acquire)
+        self.bound.get()
     }
 
     /// Raises the bound to include `id`.
     #[inline]
     pub(crate) fn include(&self, id: VertexId) {
-        if self.bound.load(Ordering::Relaxed) <= id.0 {
-            self.bound.fetch_max(id.0 + 1, Ordering::AcqRel);
-        }
+        self.bound.include(id);
     }
 
     /// True if keys are ids.
@@ -310,10 +309,7 @@ impl IdMap {
             let end = u64::from(next) / u64::from(count) * u64::from(count) + u64::from(count);
             end.min(u64::from(VertexId::MAX.0) + 1) as u32
         };
-        let taken = self.bound.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
-            (next <= VertexId::MAX.0).then(|| end(next))
-        });
-        taken.ok().map(|next| next..end(next))
+        self.bound.raise(|next| (next <= VertexId::MAX.0).then(|| end(next))).map(|next| next..end(next))
     }
 
     /// Takes back an id that a commit took and did not use.

@@ -2,6 +2,8 @@
 //! decides first, and segments decide if it knows nothing. No file is read with a latch, or in a walk over
 //! versions.
 
+mod teller;
+
 use std::collections::HashMap;
 
 use hedgerow_core::account::Purpose;
@@ -11,8 +13,9 @@ use hedgerow_mem::keys::Moment;
 use crate::error::{Error, Result, StorageError};
 use crate::state::budget::taken::Taken;
 use crate::state::budget::{For, Need};
+use crate::state::ids::IdMap;
+use crate::state::pager::Pager;
 use crate::state::pages::{KEY_BYTES, StoredKeys, fits_kind, invalid, page_of};
-use crate::state::store::Core;
 
 /// The number of vertices of a page.
 const PAGE_VERTICES: u64 = 4096;
@@ -23,7 +26,14 @@ const KEPT_SHARE: u64 = 4;
 /// can be read even when memory is full.
 const READ_TOGETHER: usize = 2048;
 
-impl Core {
+/// The part of a store that knows the keys of vertices.
+pub(crate) struct Keys {
+    pub(crate) ids: IdMap,
+    /// The bytes of keys in memory up to which looked-up keys are kept. A memory limit may lower this number.
+    pub(crate) kept: u64,
+}
+
+impl Keys {
     /// Returns the vertex that `key` names for a snapshot at `t`, for a commit that may end the binding:
     /// memory knows the binding from then on (rule K2). In a dense graph the vertex need not exist. O(1); if
     /// memory does not know the key, also the read of a block of each segment.
@@ -32,9 +42,14 @@ impl Core {
     /// Damage, the system's errors; [`StorageError::MemoryLimit`] if the limit has no room to keep the key,
     /// which a commit [turns into its own](Error::of_commit).
     #[inline]
-    pub(crate) fn vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
+    pub(crate) fn vertex_of(
+        &self,
+        pager: &Pager,
+        key: VertexKeyRef<'_>,
+        t: Timestamp,
+    ) -> Result<Option<VertexId>> {
         match self.ids.lookup(key, t) {
-            None if self.ids.stored.are_there() => self.learned_vertex_of(key, t),
+            None if self.ids.stored.are_there() => self.learned_vertex_of(pager, key, t),
             found => Ok(found),
         }
     }
@@ -45,9 +60,14 @@ impl Core {
     /// # Errors
     /// Damage, the system's errors.
     #[inline]
-    pub(crate) fn vertex_to_read(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
+    pub(crate) fn vertex_to_read(
+        &self,
+        pager: &Pager,
+        key: VertexKeyRef<'_>,
+        t: Timestamp,
+    ) -> Result<Option<VertexId>> {
         match self.ids.lookup(key, t) {
-            None if self.ids.stored.are_there() => self.stored_vertex_of(key, t),
+            None if self.ids.stored.are_there() => self.stored_vertex_of(pager, key, t),
             found => Ok(found),
         }
     }
@@ -57,6 +77,7 @@ impl Core {
     #[inline]
     pub(crate) fn vertices_to_read<const N: usize>(
         &self,
+        pager: &Pager,
         keys: [VertexKeyRef<'_>; N],
         t: Timestamp,
         likely: impl FnMut(Moment, usize, VertexId),
@@ -65,7 +86,7 @@ impl Core {
         if self.ids.stored.are_there() {
             for (found, &key) in found.iter_mut().zip(&keys) {
                 if found.is_none() {
-                    *found = self.stored_vertex_of(key, t)?;
+                    *found = self.stored_vertex_of(pager, key, t)?;
                 }
             }
         }
@@ -75,24 +96,34 @@ impl Core {
     /// Learns the key and looks it up again: memory may have learned it since the first look-up.
     #[cold]
     #[inline(never)]
-    fn learned_vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
-        self.learn(key)?;
+    fn learned_vertex_of(
+        &self,
+        pager: &Pager,
+        key: VertexKeyRef<'_>,
+        t: Timestamp,
+    ) -> Result<Option<VertexId>> {
+        self.learn(pager, key)?;
         Ok(self.ids.lookup(key, t))
     }
 
     #[cold]
     #[inline(never)]
-    fn stored_vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
-        if self.keeps_keys() || self.knows_all_keys_that_are_worth_it()? {
-            let learned = self.learned_vertex_of(key, t);
+    fn stored_vertex_of(
+        &self,
+        pager: &Pager,
+        key: VertexKeyRef<'_>,
+        t: Timestamp,
+    ) -> Result<Option<VertexId>> {
+        if self.keeps_keys(pager) || self.knows_all_keys_that_are_worth_it(pager)? {
+            let learned = self.learned_vertex_of(pager, key, t);
             if !has_no_room(&learned) {
                 return learned;
             }
         }
-        if !fits_kind(&self.schema.load(), self.config.keys, key) {
+        if !fits_kind(&pager.schema.load(), pager.config.keys, key) {
             return Ok(None);
         }
-        if let Some(id) = self.reading_stored(1, |stored| stored.find(key))?
+        if let Some(id) = self.reading_stored(pager, 1, |stored| stored.find(key))?
             && !self.ids.knows(id)
         {
             // The binding is valid since the checkpoint that the store was opened from (rule K3).
@@ -105,20 +136,20 @@ impl Core {
 
     /// True if memory keeps the keys that reads look up in segments. Kept keys are never evicted: if they
     /// take much of the limit, keys that are used once would displace data that is read often.
-    fn keeps_keys(&self) -> bool {
-        let of_limit = self.memory_limit.map_or(u64::MAX, |limit| limit / KEPT_SHARE);
-        self.account().used_for(Purpose::Keys) <= of_limit.min(self.thresholds.keys_kept)
+    fn keeps_keys(&self, pager: &Pager) -> bool {
+        let of_limit = pager.memory_limit.map_or(u64::MAX, |limit| limit / KEPT_SHARE);
+        pager.account().used_for(Purpose::Keys) <= of_limit.min(self.kept)
     }
 
     /// Counts a look-up in segments. Makes memory learn all keys when that costs no more than the look-ups so
     /// far, and the limit has room for them. Returns whether memory knows all keys.
-    fn knows_all_keys_that_are_worth_it(&self) -> Result<bool> {
+    fn knows_all_keys_that_are_worth_it(&self, pager: &Pager) -> Result<bool> {
         if self.ids.stored.all_known() {
             return Ok(true);
         }
-        self.check_owner()?;
+        pager.check_owner()?;
         // An unreadable page makes `learn_all` fail, but perhaps not the look-up of this key.
-        Ok(self.ids.stored.note_look() && self.has_room_for_keys() && self.learn_all().is_ok())
+        Ok(self.ids.stored.note_look() && self.has_room_for_keys(pager) && self.learn_all(pager).is_ok())
     }
 
     /// Makes memory learn the binding of a key: from then on memory alone decides, with the key's latch too.
@@ -126,32 +157,32 @@ impl Core {
     ///
     /// # Errors
     /// Those of [`vertex_of`](Self::vertex_of).
-    pub(crate) fn learn(&self, key: VertexKeyRef<'_>) -> Result<()> {
-        if self.ids.stored.all_known() || !fits_kind(&self.schema.load(), self.config.keys, key) {
+    pub(crate) fn learn(&self, pager: &Pager, key: VertexKeyRef<'_>) -> Result<()> {
+        if self.ids.stored.all_known() || !fits_kind(&pager.schema.load(), pager.config.keys, key) {
             return Ok(());
         }
-        if self.knows_all_keys_that_are_worth_it()? {
+        if self.knows_all_keys_that_are_worth_it(pager)? {
             return Ok(());
         }
-        self.with_stored(1, |stored| stored.learn(key))
+        self.with_stored(pager, 1, |stored| stored.learn(key))
     }
 
     /// Makes memory learn all keys. O(vertices) once, then O(1).
     ///
     /// # Errors
     /// Those of [`vertex_of`](Self::vertex_of).
-    fn learn_all(&self) -> Result<()> {
+    fn learn_all(&self, pager: &Pager) -> Result<()> {
         if self.ids.stored.all_known() {
             return Ok(());
         }
-        self.check_owner()?;
-        self.with_stored(self.ids.stored.count(), |stored| stored.learn_all())
+        pager.check_owner()?;
+        self.with_stored(pager, self.ids.stored.count(), |stored| stored.learn_all())
     }
 
     /// Makes memory learn all keys, if it has room for them; returns whether it knows them. Costs like
     /// [`learn_all`](Self::learn_all).
-    pub(crate) fn knows_all_with_room(&self) -> bool {
-        self.ids.stored.all_known() || self.has_room_for_keys() && self.learn_all().is_ok()
+    pub(crate) fn knows_all_with_room(&self, pager: &Pager) -> bool {
+        self.ids.stored.all_known() || self.has_room_for_keys(pager) && self.learn_all(pager).is_ok()
     }
 
     /// Makes memory learn the keys of those vertices that have one; `false` if it does not keep all of them,
@@ -159,21 +190,21 @@ impl Core {
     ///
     /// # Errors
     /// Those of [`vertex_to_read`](Self::vertex_to_read).
-    pub(crate) fn learn_keys_of(&self, ids: &[VertexId]) -> Result<bool> {
+    pub(crate) fn learn_keys_of(&self, pager: &Pager, ids: &[VertexId]) -> Result<bool> {
         if self.ids.stored.all_known() {
             return Ok(true);
         }
         // If most keys are requested, all are learned at once. Errors are ignored: they may concern keys that
         // were not requested.
         let most = ids.len() as u64 >= self.ids.stored.count() / 8;
-        if most && self.knows_all_with_room() {
+        if most && self.knows_all_with_room(pager) {
             return Ok(true);
         }
         for &id in ids.iter().filter(|&&id| !self.ids.knows(id)) {
-            if !self.keeps_keys() {
+            if !self.keeps_keys(pager) {
                 return Ok(false);
             }
-            let learned = self.learn_key_of(id);
+            let learned = self.learn_key_of(pager, id);
             if has_no_room(&learned) {
                 return Ok(false);
             }
@@ -184,44 +215,56 @@ impl Core {
 
     /// Reads the keys of the vertices of a page, unless memory knows the key of `id` by now.
     #[cold]
-    fn learn_key_of(&self, id: VertexId) -> Result<()> {
+    fn learn_key_of(&self, pager: &Pager, id: VertexId) -> Result<()> {
         if self.ids.knows(id) {
             return Ok(());
         }
-        self.check_owner()?;
-        self.with_stored(PAGE_VERTICES, |stored| stored.learn_page(page_of(LabelId::DEFAULT, id.subgraph())))
+        pager.check_owner()?;
+        self.with_stored(pager, PAGE_VERTICES, |stored| {
+            stored.learn_page(page_of(LabelId::DEFAULT, id.subgraph()))
+        })
     }
 
     /// Reserves room for `keys` keys, and calls `f`, which learns them.
-    fn with_stored(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<()>) -> Result<()> {
+    fn with_stored(
+        &self,
+        pager: &Pager,
+        keys: u64,
+        f: impl FnOnce(&StoredKeys<'_>) -> Result<()>,
+    ) -> Result<()> {
         let bytes = keys.saturating_mul(KEY_BYTES);
-        if !self.find_room(&Need::new(For::Commit, bytes).with_block(bytes)) {
-            return Err(StorageError::MemoryLimit(self.shortage(bytes, For::Commit)).into());
+        if !pager.find_room(&Need::new(For::Commit, bytes).with_block(bytes)) {
+            return Err(StorageError::MemoryLimit(pager.shortage(bytes, For::Commit)).into());
         }
-        self.with_sources(f)
+        self.with_sources(pager, f)
     }
 
     /// Calls `f`, which reads `keys` keys that memory does not keep. They are charged during the call. If no
     /// room can be made, they are read nevertheless, like small lists: they are few.
-    fn reading_stored<R>(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<R>) -> Result<R> {
-        let bytes = if self.memory_limit.is_some() { keys.saturating_mul(KEY_BYTES) } else { 0 };
-        let mut taken = Taken::new(&self.budget, For::Read);
-        if !taken.set(bytes) && self.find_room(&Need::new(For::Read, bytes)) {
+    fn reading_stored<R>(
+        &self,
+        pager: &Pager,
+        keys: u64,
+        f: impl FnOnce(&StoredKeys<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let bytes = if pager.memory_limit.is_some() { keys.saturating_mul(KEY_BYTES) } else { 0 };
+        let mut taken = Taken::new(&pager.budget, For::Read);
+        if !taken.set(bytes) && pager.find_room(&Need::new(For::Read, bytes)) {
             taken.set(bytes);
         }
-        self.with_sources(f)
+        self.with_sources(pager, f)
     }
 
-    fn with_sources<R>(&self, f: impl FnOnce(&StoredKeys<'_>) -> Result<R>) -> Result<R> {
-        let (sources, schema) = (self.pages.sources(), self.schema.load_full());
-        f(&StoredKeys { ids: &self.ids, sources: &sources, schema: &schema, config: self.config })
+    fn with_sources<R>(&self, pager: &Pager, f: impl FnOnce(&StoredKeys<'_>) -> Result<R>) -> Result<R> {
+        let (sources, schema) = (pager.pages.sources(), pager.schema.load_full());
+        f(&StoredKeys { ids: &self.ids, sources: &sources, schema: &schema, config: pager.config })
     }
 
     /// True if the limit has room for all keys, in addition to the used memory.
-    fn has_room_for_keys(&self) -> bool {
+    fn has_room_for_keys(&self, pager: &Pager) -> bool {
         let needed = self.ids.stored.count().saturating_mul(KEY_BYTES);
-        let has_room = self.memory_limit.is_none() || self.account().room() / 2 >= needed;
-        has_room && needed <= self.thresholds.keys_kept
+        let has_room = pager.memory_limit.is_none() || pager.account().room() / 2 >= needed;
+        has_room && needed <= self.kept
     }
 
     /// True if the key of an id can be found without reading files.
@@ -235,8 +278,8 @@ impl Core {
     /// # Errors
     /// Those of [`vertex_of`](Self::vertex_of).
     #[inline]
-    pub(crate) fn key_of(&self, id: VertexId) -> Result<VertexKey> {
-        if self.tells_key_of(id) { Ok(self.ids.key_of(id)) } else { self.stored_key_of(id) }
+    pub(crate) fn key_of(&self, pager: &Pager, id: VertexId) -> Result<VertexKey> {
+        if self.tells_key_of(id) { Ok(self.ids.key_of(id)) } else { self.stored_key_of(pager, id) }
     }
 
     /// Returns the kind of a vertex that is live in the snapshot of the caller.
@@ -244,17 +287,17 @@ impl Core {
     /// # Errors
     /// Those of [`vertex_of`](Self::vertex_of).
     #[inline]
-    pub(crate) fn kind_of(&self, id: VertexId) -> Result<KindId> {
+    pub(crate) fn kind_of(&self, pager: &Pager, id: VertexId) -> Result<KindId> {
         if self.tells_key_of(id) {
             return Ok(self.ids.kind_of(id));
         }
-        Ok(self.stored_key_of(id)?.kind())
+        Ok(self.stored_key_of(pager, id)?.kind())
     }
 
     #[cold]
     #[inline(never)]
-    fn stored_key_of(&self, id: VertexId) -> Result<VertexKey> {
-        match self.stored_keys_of(vec![id])?.remove(&id) {
+    fn stored_key_of(&self, pager: &Pager, id: VertexId) -> Result<VertexKey> {
+        match self.stored_keys_of(pager, vec![id])?.remove(&id) {
             Some(key) => Ok(key),
             None => Ok(self.ids.key_of(id)),
         }
@@ -262,17 +305,17 @@ impl Core {
 
     /// Returns the keys of these vertices, except for keys that memory has learned.
     #[cold]
-    fn stored_keys_of(&self, ids: Vec<VertexId>) -> Result<HashMap<VertexId, VertexKey>> {
-        if self.keeps_keys() {
-            let learned = ids.iter().try_for_each(|&id| self.must_learn_key_of(id));
+    fn stored_keys_of(&self, pager: &Pager, ids: Vec<VertexId>) -> Result<HashMap<VertexId, VertexKey>> {
+        if self.keeps_keys(pager) {
+            let learned = ids.iter().try_for_each(|&id| self.must_learn_key_of(pager, id));
             if !has_no_room(&learned) {
                 return learned.map(|()| HashMap::new());
             }
         }
-        let found = self.find_keys_of(&ids)?;
+        let found = self.find_keys_of(pager, &ids)?;
         match ids.iter().find(|id| !found.contains_key(id) && !self.ids.knows(**id)) {
             None => Ok(found),
-            Some(_) => Err(self.vertex_without_key()),
+            Some(_) => Err(self.vertex_without_key(pager)),
         }
     }
 
@@ -281,15 +324,19 @@ impl Core {
     ///
     /// # Errors
     /// Those of [`vertex_to_read`](Self::vertex_to_read).
-    pub(crate) fn find_keys_of(&self, ids: &[VertexId]) -> Result<HashMap<VertexId, VertexKey>> {
-        self.check_owner()?;
+    pub(crate) fn find_keys_of(
+        &self,
+        pager: &Pager,
+        ids: &[VertexId],
+    ) -> Result<HashMap<VertexId, VertexKey>> {
+        pager.check_owner()?;
         let mut ids: Vec<VertexId> = ids.iter().copied().filter(|&id| !self.ids.knows(id)).collect();
         ids.sort_unstable();
         let mut found = HashMap::with_capacity(ids.len());
         let page_of_id = |id: &VertexId| page_of(LabelId::DEFAULT, id.subgraph());
         let of_pages = ids.chunk_by(|a, b| page_of_id(a) == page_of_id(b));
         for ids in of_pages.flat_map(|of_page| of_page.chunks(READ_TOGETHER)) {
-            self.reading_stored(ids.len() as u64, |stored| {
+            self.reading_stored(pager, ids.len() as u64, |stored| {
                 stored.find_keys(page_of_id(&ids[0]), ids, &mut found)
             })?;
         }
@@ -299,35 +346,17 @@ impl Core {
         Ok(found)
     }
 
-    fn vertex_without_key(&self) -> Error {
-        let sources = self.pages.sources();
+    fn vertex_without_key(&self, pager: &Pager) -> Error {
+        let sources = pager.pages.sources();
         let newest = sources.segments().next().map_or("", |segment| segment.name.as_str());
         invalid(newest, "a vertex without a key")
     }
 
     #[cold]
     #[inline(never)]
-    fn must_learn_key_of(&self, id: VertexId) -> Result<()> {
-        self.learn_key_of(id)?;
-        if self.ids.knows(id) { Ok(()) } else { Err(self.vertex_without_key()) }
-    }
-
-    /// Calls `read`, which needs keys of vertices during walks over versions, in which no file may be read.
-    /// Then reads the missing keys from files and calls `read` again, until no key is missing.
-    ///
-    /// # Errors
-    /// Those of `read`, and of [`vertex_of`](Self::vertex_of).
-    pub(crate) fn telling_keys<R>(&self, mut read: impl FnMut(&mut KeyTeller<'_>) -> Result<R>) -> Result<R> {
-        let mut told = HashMap::new();
-        loop {
-            let mut keys = KeyTeller { core: self, told, untold: Vec::new() };
-            let made = read(&mut keys)?;
-            if keys.untold.is_empty() {
-                return Ok(made);
-            }
-            told = keys.told;
-            told.extend(self.stored_keys_of(keys.untold)?);
-        }
+    fn must_learn_key_of(&self, pager: &Pager, id: VertexId) -> Result<()> {
+        self.learn_key_of(pager, id)?;
+        if self.ids.knows(id) { Ok(()) } else { Err(self.vertex_without_key(pager)) }
     }
 }
 
@@ -335,32 +364,6 @@ impl Core {
 /// segments.
 fn has_no_room<T>(learned: &Result<T>) -> bool {
     matches!(learned, Err(Error::Storage(StorageError::MemoryLimit { .. })))
-}
-
-/// The known keys of vertices for a read, and the vertices whose keys are missing.
-pub(crate) struct KeyTeller<'a> {
-    core: &'a Core,
-    /// Keys that were read for this call and that memory does not keep.
-    told: HashMap<VertexId, VertexKey>,
-    untold: Vec<VertexId>,
-}
-
-impl KeyTeller<'_> {
-    /// Returns the key of a vertex that is live in the snapshot of the caller. If it is missing, records that
-    /// and returns any key.
-    #[inline]
-    pub(crate) fn of(&mut self, id: VertexId) -> VertexKey {
-        if self.core.tells_key_of(id) { self.core.ids.key_of(id) } else { self.of_stored(id) }
-    }
-
-    #[cold]
-    fn of_stored(&mut self, id: VertexId) -> VertexKey {
-        if let Some(key) = self.told.get(&id) {
-            return key.clone();
-        }
-        self.untold.push(id);
-        VertexKey::U64(0)
-    }
 }
 
 #[cfg(all(test, not(feature = "model-checking")))]

@@ -3,6 +3,7 @@
 
 mod arguments;
 pub(crate) mod budget;
+pub(crate) mod catalog;
 pub(crate) mod change;
 pub(crate) mod checkpoint_demand;
 pub(crate) mod closing;
@@ -21,9 +22,12 @@ pub(crate) mod kinds;
 pub(crate) mod label_options;
 pub(crate) mod limits;
 pub(crate) mod log_bound;
+pub(crate) mod order;
 pub(crate) mod page_versions;
+pub(crate) mod pager;
 pub(crate) mod pages;
 pub(crate) mod pending;
+pub(crate) mod pin;
 pub(crate) mod placement;
 pub(crate) mod recent;
 pub(crate) mod reclaim;
@@ -35,4 +39,5 @@ pub(crate) mod settling;
 pub(crate) mod store;
 pub(crate) mod tables;
 pub(crate) mod view_cache;
+pub(crate) mod work;
 pub(crate) mod worker;

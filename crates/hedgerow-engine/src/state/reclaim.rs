@@ -9,27 +9,50 @@ use hedgerow_core::sync::{Ordering, fence};
 use hedgerow_mem::{Hold, Latched, Pin, Subgraph};
 use hedgerow_txn::Registration;
 
+use crate::state::pager::Pager;
 use crate::state::pending::Reasons;
 use crate::state::store::Core;
 use crate::state::tables::PartitionKey;
 
-impl Core {
+/// Reclaims versions whose pin may be released. Called after a commit.
+#[inline]
+pub(crate) fn reclaim_due(core: &Core) {
+    let (pager, order) = (&core.pager, &core.order);
+    #[cfg(feature = "planted-faults")]
+    if pager.has_files {
+        pager.eviction.switch.after_commit(|cools| pager.evict_all(cools));
+    }
+    let reasons = if core.work.settling.has_thread() { Reasons::Published } else { Reasons::All };
+    if pager.pending.is_due(order.clock.published(), &order.readers, reasons) || pager.views.is_wasteful() {
+        pager.reclaim(reasons);
+    }
+}
+
+/// Ends the registration of a snapshot. Never waits.
+#[inline]
+pub(crate) fn close_reader(core: &Core, registration: Registration) {
+    if core.order.readers.close(registration) {
+        reclaim_closed(core);
+    }
+}
+
+/// Wakes the thread in the background for the versions that a closed snapshot released. In a closed store,
+/// reclaims them on this thread.
+#[cold]
+fn reclaim_closed(core: &Core) {
+    // Orders the record of the close before this load: closing reads the records after it has set its mark.
+    fence(Ordering::SeqCst);
+    if core.closed.load(Ordering::Acquire) {
+        core.pager.reclaim_for_the_closed();
+    } else {
+        core.work.settling.wake();
+    }
+}
+
+impl Pager {
     /// Records that a version of `chain` waits for `pin`.
     pub(crate) fn keep(&self, chain: impl Into<PartitionKey>, pin: Pin) {
-        self.pending.add(chain.into(), pin, &self.readers);
-    }
-
-    /// Reclaims versions whose pin may be released. Called after a commit.
-    #[inline]
-    pub(crate) fn reclaim_due(&self) {
-        #[cfg(feature = "planted-faults")]
-        if self.durable.is_some() {
-            self.eviction.switch.after_commit(|cools| self.evict_all(cools));
-        }
-        let reasons = self.reasons_for_commits();
-        if self.pending.is_due(self.clock.published(), &self.readers, reasons) || self.views.is_wasteful() {
-            self.reclaim(reasons);
-        }
+        self.pending.add(chain.into(), pin, &self.order.readers);
     }
 
     /// Evicts all that can be evicted; if `cools`, leaves it cooling. Returns the number of subgraphs in
@@ -44,28 +67,6 @@ impl Core {
         self.tables().map(|(_, table)| table.possible().count() as u64).sum()
     }
 
-    /// Ends the registration of a snapshot. Never waits.
-    #[inline]
-    pub(crate) fn close_reader(&self, registration: Registration) {
-        if self.readers.close(registration) {
-            self.reclaim_closed();
-        }
-    }
-
-    /// Wakes the thread in the background for the versions that a closed snapshot released. In a closed
-    /// store, reclaims them on this thread.
-    #[cold]
-    fn reclaim_closed(&self) {
-        // Orders the record of the close before this load: closing reads the records after it has set its
-        // mark.
-        fence(Ordering::SeqCst);
-        if self.closed.load(Ordering::Acquire) {
-            self.reclaim_for_the_closed();
-        } else {
-            self.settling.wake();
-        }
-    }
-
     /// Reclaims versions that snapshots of a closed store released, since neither the thread nor a commit
     /// does. Commits that fail may still hold latches. Their subgraphs are left for the next snapshot that
     /// closes, or for the last step of closing.
@@ -76,10 +77,6 @@ impl Core {
         left.into_iter().for_each(|(chain, gone)| self.keep(chain, gone));
     }
 
-    fn reasons_for_commits(&self) -> Reasons {
-        if self.settling.has_thread() { Reasons::Published } else { Reasons::All }
-    }
-
     #[cold]
     fn reclaim(&self, reasons: Reasons) {
         if self.is_forked() {
@@ -88,7 +85,7 @@ impl Core {
         if self.views.is_wasteful() {
             self.views.give_up();
         }
-        for (chain, gone) in self.pending.take_due(&self.clock, &self.readers, reasons) {
+        for (chain, gone) in self.pending.take_due(&self.order.clock, &self.order.readers, reasons) {
             let hold = self.hold_of(chain.label);
             if let Some(entry) = self.entry(chain, &hold) {
                 self.reclaim_chain(chain, gone, &mut entry.latch_for_upkeep());
@@ -100,8 +97,8 @@ impl Core {
     /// subgraphs are latched stay in `left` for the next call, in the order of their chains. Waits for no
     /// latch; if `patient`, for the latch of one subgraph.
     pub(crate) fn reclaim_unlatched(&self, left: &mut Vec<(PartitionKey, Pin)>, mut patient: bool) {
-        if self.pending.is_due(self.clock.published(), &self.readers, Reasons::All) {
-            left.extend(self.pending.take_due(&self.clock, &self.readers, Reasons::All));
+        if self.pending.is_due(self.order.clock.published(), &self.order.readers, Reasons::All) {
+            left.extend(self.pending.take_due(&self.order.clock, &self.order.readers, Reasons::All));
             left.sort_by_key(|(chain, _)| chain.order());
         }
         // If a panic leaves pins here, the next turn handles them.
@@ -130,12 +127,12 @@ impl Core {
     }
 
     fn reclaim_chain(&self, chain: PartitionKey, gone: Pin, latched: &mut Latched<'_>) {
-        let horizon = self.horizon();
+        let horizon = self.order.horizon();
         latched.reclaim(chain.direction, gone, &horizon, |pin| self.keep(chain, pin));
     }
 }
 
-/// The pins that a call of [`Core::reclaim_unlatched`] has not passed on yet. Its drop puts them back, also
+/// The pins that a call of [`Pager::reclaim_unlatched`] has not passed on yet. Its drop puts them back, also
 /// in a panic.
 struct Rest<'a> {
     due: Vec<(PartitionKey, Pin)>,

@@ -11,12 +11,14 @@ use hedgerow_tier::{LevelSegment, Manifest, SegmentInfo, SegmentReader};
 use hedgerow_txn::Counts;
 
 use super::{check_vacant, refuse_inside, vacant};
+use crate::durable::checkpoint::write::write_run;
 use crate::durable::checkpoint::write::{ImageMode, Target};
 use crate::durable::sections;
 use crate::error::{Result, io_error};
 use crate::files::log::log_refs;
 use crate::graph::Graph;
 use crate::open::LOCK;
+use crate::state::pin::pin;
 use crate::state::schema::Schema;
 use crate::state::store::Core;
 
@@ -66,7 +68,7 @@ impl Graph {
         self.engine.check_usable()?;
         check_vacant(&fs)?;
         let lock = Dir::new(fs.clone()).lock(LOCK)?;
-        let done = self.engine.write_backup(&fs);
+        let done = write_backup(&self.engine, &fs);
         if done.is_err() {
             remove_files(&fs);
         }
@@ -75,25 +77,23 @@ impl Graph {
     }
 }
 
-impl Core {
-    fn write_backup(&self, fs: &Arc<dyn Vfs>) -> Result<Backup> {
-        if !self.read_only && !self.commits.is_failed() {
-            self.wait_published(self.clock.drawn())?;
-        }
-        let pinned = self.pin();
-        let as_of = pinned.timestamp();
-        let manifest = Manifest::new(StoreId::generate(), self.config);
-        let (store, config, file_id) = (manifest.store, manifest.config, manifest.next_file_id);
-        let target = Target { fs: fs.clone(), file_id, store, config };
-        let written = self.write_run(as_of, target, |_| {
-            self.check_usable()?;
-            Ok(ImageMode::Image)
-        })?;
-        let (next_vertex, counts) = (self.ids.bound(), pinned.counts());
-        let schema = self.schema.load().as_of(as_of);
-        finish_store(fs, manifest, written.info, StoreContent { as_of, next_vertex, schema, counts })?;
-        Ok(Backup { timestamp: as_of, vertices: written.info.vertices, bytes: written.info.bytes })
+fn write_backup(core: &Core, fs: &Arc<dyn Vfs>) -> Result<Backup> {
+    if !core.catalog.read_only && !core.order.commits.is_failed() {
+        core.wait_published(core.order.clock.drawn())?;
     }
+    let pinned = pin(core);
+    let as_of = pinned.timestamp();
+    let manifest = Manifest::new(StoreId::generate(), core.catalog.config);
+    let (store, config, file_id) = (manifest.store, manifest.config, manifest.next_file_id);
+    let target = Target { fs: fs.clone(), file_id, store, config };
+    let written = write_run(core, as_of, target, |_| {
+        core.check_usable()?;
+        Ok(ImageMode::Image)
+    })?;
+    let (next_vertex, counts) = (core.keys.ids.bound(), pinned.counts());
+    let schema = core.catalog.schema.load().as_of(as_of);
+    finish_store(fs, manifest, written.info, StoreContent { as_of, next_vertex, schema, counts })?;
+    Ok(Backup { timestamp: as_of, vertices: written.info.vertices, bytes: written.info.bytes })
 }
 
 /// Removes the files of an unfinished store from a directory that was empty before. Without a manifest it is

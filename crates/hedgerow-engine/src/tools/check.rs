@@ -81,7 +81,7 @@ impl Graph {
     fn verify_files(&self, report: &mut CheckReport) -> Result<()> {
         match (&self.engine.durable, &self.engine.directory) {
             (Some(durable), _) => {
-                let _no_checkpoint = self.engine.checkpointing.lock();
+                let _no_checkpoint = self.engine.work.checkpointing.lock();
                 let manifest = durable.manifest.lock().clone();
                 verify_segments(&durable.fs, &manifest, report)
             }
@@ -102,7 +102,7 @@ impl Graph {
         let lists = Lists { core: &self.engine, ts: snapshot.timestamp(), census };
         report.vertices = census.vertices().count() as u64;
         self.check_keys(census, &snapshot, report)?;
-        for (label, _) in self.engine.tables() {
+        for (label, _) in self.engine.pager.tables() {
             let Some(label) = schema.label_by_id(label) else {
                 // The label was defined after the snapshot, so the snapshot must not see an edge of it.
                 let mut has_edges = false;

@@ -93,7 +93,7 @@ impl NewStore {
         let (edges, next_vertex) = (images.edges, images.vertices.bound);
         let info = images.writer.finish()?;
         Dir::new(self.fs.clone()).sync()?;
-        let schema = graph.engine.schema.load().as_of(as_of);
+        let schema = graph.engine.catalog.schema.load().as_of(as_of);
         let counts = Counts { vertices: counted, edges };
         finish_store(&self.fs, manifest, info, StoreContent { as_of, next_vertex, schema, counts })?;
         Ok((counted, edges))

@@ -32,7 +32,7 @@ pub(super) fn gather<'j>(
             part.vertices += created.count_ones() as usize;
         }
     }
-    let placement = engine.placement();
+    let placement = engine.catalog.placement();
     for &direction in directions {
         let lost = label != LabelId::DEFAULT
             && direction == Direction::In

@@ -79,13 +79,13 @@ impl<'e> Resolved<'e> {
             latches: SmallVec::new(),
             bound: false,
         };
-        if engine.config.keys == KeyKind::Dense {
+        if engine.catalog.config.keys == KeyKind::Dense {
             return Ok(resolved);
         }
         let wanted = resolved.gather(request.ops);
         // Most vertices that operations insert are new: they are looked up only under the latches, when
         // memory knows all keys.
-        let all = !engine.ids.stored.all_known();
+        let all = !engine.keys.ids.stored.all_known();
         let ends = (0u32..).zip(&wanted).filter(|&(_, wanted)| all || *wanted != Wanted::Vertex);
         resolved.look_up(ends.map(|(place, _)| place).collect(), request, threads);
         if all {
@@ -146,9 +146,9 @@ impl<'e> Resolved<'e> {
             found.reserve_exact(range.len());
             for group in groups {
                 let keys = group.map(|key| request.keys.key(key));
-                found.extend(engine.ids.lookup_all(keys, NOW, |_, _, _| ()));
+                found.extend(engine.keys.ids.lookup_all(keys, NOW, |_, _, _| ()));
             }
-            found.extend(rest.iter().map(|&key| engine.ids.lookup(request.keys.key(key), NOW)));
+            found.extend(rest.iter().map(|&key| engine.keys.ids.lookup(request.keys.key(key), NOW)));
         });
         let found = found.iter().flat_map(|(_, found)| found);
         places.iter().zip(found).for_each(|(&place, &id)| self.names[place as usize].1 = id);
@@ -159,7 +159,7 @@ impl<'e> Resolved<'e> {
     #[cold]
     fn look_up_stored(&mut self, request: &Request<'_>) -> Result<()> {
         for (key, id) in self.names.iter_mut().filter(|(_, id)| id.is_none()) {
-            *id = self.engine.vertex_to_read(request.keys.key(*key), NOW)?;
+            *id = self.engine.keys.vertex_to_read(&self.engine.pager, request.keys.key(*key), NOW)?;
         }
         Ok(())
     }
@@ -182,14 +182,14 @@ impl<'e> Resolved<'e> {
         let missing: Vec<u32> = places.filter(|&place| self.names[place as usize].1.is_none()).collect();
         let mut latched = Vec::new();
         for &place in &missing {
-            let index = self.engine.ids.latch_of(keys.key(self.names[place as usize].0));
+            let index = self.engine.keys.ids.latch_of(keys.key(self.names[place as usize].0));
             if latched.len() <= index {
                 latched.resize(index + 1, false);
             }
             latched[index] = true;
         }
         let indices = latched.iter().enumerate().filter(|(_, latched)| **latched);
-        self.latches.extend(indices.map(|(index, _)| self.engine.ids.latch(index)));
+        self.latches.extend(indices.map(|(index, _)| self.engine.keys.ids.latch(index)));
         self.look_up(missing.clone(), request, threads);
         // Names are in the order of the program.
         let of_kind = |kind| missing.iter().copied().filter(move |&place| wanted[place as usize] == kind);
@@ -207,7 +207,7 @@ impl<'e> Resolved<'e> {
         let (key, id) = &mut self.names[place as usize];
         if id.is_none() {
             let kind = keys.key(*key).kind();
-            let taken = engine.ids.allocate(kind, || engine.horizon().oldest());
+            let taken = engine.keys.ids.allocate(kind, || engine.order.horizon().oldest());
             let taken = taken.ok_or_else(|| ArgumentError::TooLarge {
                 what: "the number of vertices".into(),
                 limit: u64::from(u32::MAX),
@@ -269,7 +269,7 @@ impl<'e> Resolved<'e> {
         self.fresh.iter().for_each(|of| fresh[of.place as usize / 64] |= 1 << (of.place % 64));
         self.names.iter().enumerate().all(|(place, &(key, id))| {
             fresh[place / 64] >> (place % 64) & 1 == 1
-                || id.is_none_or(|id| engine.ids.still_names(id, keys.key(key)))
+                || id.is_none_or(|id| engine.keys.ids.still_names(id, keys.key(key)))
         })
     }
 
@@ -307,20 +307,20 @@ impl<'e> Resolved<'e> {
         'e: 'j,
     {
         let engine = self.engine;
-        let oldest = engine.horizon().oldest().unwrap_or(Timestamp::ZERO);
+        let oldest = engine.order.horizon().oldest().unwrap_or(Timestamp::ZERO);
         let count = self.fresh.len();
         if count >= RESERVED {
             let kinds = self.fresh_by_kind(keys);
             let parts = (0..hedgerow_mem::keys::PARTS).collect();
             threads.each(kinds, parts, |kinds, &mut part| {
-                kinds.iter().for_each(|&(kind, count)| engine.ids.reserve(kind, part, count));
+                kinds.iter().for_each(|&(kind, count)| engine.keys.ids.reserve(kind, part, count));
             });
         }
         let ranges =
             (0..count).step_by(KEYS_AT_A_TIME).map(|from| from..count.min(from + KEYS_AT_A_TIME)).collect();
         let bind = move |resolved: &Resolved<'e>, range: &mut Range<usize>| {
             let fresh = resolved.fresh.get(range.clone()).unwrap_or(&[]).iter();
-            engine.ids.bind_all(fresh.map(|&Fresh { key, id, .. }| (keys.key(key), id)), ts, oldest);
+            engine.keys.ids.bind_all(fresh.map(|&Fresh { key, id, .. }| (keys.key(key), id)), ts, oldest);
         };
         threads.each(self, ranges, bind).0
     }
@@ -336,7 +336,7 @@ impl Drop for Resolved<'_> {
     fn drop(&mut self) {
         if !self.bound {
             // In reverse order: a commit that starts over gets them in the same order.
-            self.fresh.iter().rev().for_each(|fresh| self.engine.ids.give_back(fresh.id));
+            self.fresh.iter().rev().for_each(|fresh| self.engine.keys.ids.give_back(fresh.id));
         }
     }
 }

@@ -36,9 +36,9 @@ impl ByLabel {
     pub(super) fn of(engine: &Engine, ops: &[TxnOp], attributed: bool) -> ByLabel {
         let of = |label, attributed| BatchLabel {
             label,
-            weighted: engine.is_weighted(label),
+            weighted: engine.catalog.is_weighted(label),
             attributed,
-            directions: directions_of(&engine.config, label),
+            directions: directions_of(&engine.catalog.config, label),
         };
         let mut labels = vec![LabelOps { label: of(LabelId::DEFAULT, attributed), places: Vec::new() }];
         if ops.iter().any(|op| op.label != LabelId::DEFAULT) {

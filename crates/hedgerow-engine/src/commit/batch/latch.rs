@@ -21,7 +21,7 @@ pub(super) fn latch<'e>(engine: &'e Engine, hold: &'e Hold, part: &mut Part<'e>,
     let (mut ahead, mut makes_pages, mut pages) = (0, false, 0);
     let Part { label, entries, batches, latched, absent, unloaded, is_cut_short, .. } = part;
     latched.reserve_exact(batches.len());
-    let existing = |id| engine.table(label.label).and_then(|table| table.get(id, hold));
+    let existing = |id| engine.pager.table(label.label).and_then(|table| table.get(id, hold));
     for at in 0..batches.len() {
         while ahead < batches.len().min(at + HEADERS_AHEAD) {
             existing(batches[ahead].subgraph).inspect(|subgraph| subgraph.prefetch_header());
@@ -30,20 +30,20 @@ pub(super) fn latch<'e>(engine: &'e Engine, hold: &'e Hold, part: &mut Part<'e>,
         let batch = &batches[at];
         let mut latch = |subgraph: &'e Subgraph| {
             let held = subgraph.latch();
-            if engine.eviction.happens() && !held.is_resident() {
+            if engine.pager.eviction.happens() && !held.is_resident() {
                 unloaded.push(batch.subgraph);
             }
             latched.push(held);
         };
         match existing(batch.subgraph) {
             Some(subgraph) => latch(subgraph),
-            None if engine.is_unloaded(label.label, batch.subgraph) => unloaded.push(batch.subgraph),
+            None if engine.pager.is_unloaded(label.label, batch.subgraph) => unloaded.push(batch.subgraph),
             None if entries[batch.all_entries()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
                 absent.push(batch.subgraph);
             }
             None => {
                 let first = !std::mem::replace(&mut makes_pages, true);
-                if first && engine.memory_limit.is_some() {
+                if first && engine.pager.memory_limit.is_some() {
                     pages = bytes_of_new_pages(engine, label.label, &batches[at..]);
                     *is_cut_short = !merges.begin(pages);
                     if *is_cut_short {
@@ -52,7 +52,7 @@ pub(super) fn latch<'e>(engine: &'e Engine, hold: &'e Hold, part: &mut Part<'e>,
                 }
                 // If the page was loaded since the look-up, the chain may have been evicted since, like any
                 // other.
-                match engine.table_or_create(label.label).get_or_create(batch.subgraph, hold) {
+                match engine.pager.table_or_create(label.label).get_or_create(batch.subgraph, hold) {
                     Ok(subgraph) => latch(subgraph),
                     Err(NotInMemory) => unloaded.push(batch.subgraph),
                 }

@@ -49,7 +49,7 @@ impl<'a> Outcomes<'a> {
     pub(super) fn new(engine: &Engine, request: &Request<'a>) -> Outcomes<'a> {
         let ops = request.ops;
         let cells = (0..ops.len()).map(|_| AtomicU8::new(UNKNOWN)).collect();
-        Outcomes { ops, attributes: request.attributes, placement: engine.placement(), cells }
+        Outcomes { ops, attributes: request.attributes, placement: engine.catalog.placement(), cells }
     }
 
     pub(super) fn of_label(&self, label: BatchLabel) -> LabelOutcomes<'_, 'a> {

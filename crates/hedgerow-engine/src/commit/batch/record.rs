@@ -45,14 +45,14 @@ pub(super) fn encode(
 ) -> Result<Record> {
     let mut encoder = Encoder::new(engine);
     let edges = || {
-        let placement = engine.placement();
+        let placement = engine.catalog.placement();
         let edges = effects(parts).filter(|(_, _, e, _)| e.op != EdgeOp::Vertex);
         edges.filter(move |(_, src, e, _)| placement.counts_at(Direction::Out, *src, e.dst))
     };
     for (label, src, effect, _) in edges().filter(|(_, _, e, _)| e.op == EdgeOp::Remove) {
         encoder.remove(label, (src, effect.dst), 0)?;
     }
-    if engine.config.keys == KeyKind::Dense {
+    if engine.catalog.config.keys == KeyKind::Dense {
         for id in created(parts) {
             encoder.insert_vertex(id, request.keys, TxnKey(u64::from(id.0)))?;
         }

@@ -89,12 +89,17 @@ pub(super) type Copies = SmallVec<[EdgeCopy; 2 * INLINE]>;
 /// Returns the edges of the operations, and their copies in the order of chains. `None` if a key names no
 /// vertex that memory knows, or two operations may be on one edge.
 pub(super) fn gather(engine: &Engine, request: &Request<'_>) -> Option<(Edges, Copies)> {
-    let placement = engine.placement();
+    let placement = engine.catalog.placement();
     let (mut edges, mut copies) = (Edges::new(), Copies::new());
     edges.reserve(request.ops.len());
     copies.reserve(2 * request.ops.len());
     let header = |id: VertexId| {
-        engine.subgraphs.get(id.subgraph(), Hold::none()).into_iter().for_each(Subgraph::prefetch_header);
+        engine
+            .pager
+            .subgraphs
+            .get(id.subgraph(), Hold::none())
+            .into_iter()
+            .for_each(Subgraph::prefetch_header);
     };
     for (at, &[first, second]) in ends(engine, request)?.as_chunks().0.iter().enumerate() {
         let (src, dst) = placement.ends(first, second);
@@ -115,19 +120,19 @@ pub(super) fn gather(engine: &Engine, request: &Request<'_>) -> Option<(Edges, C
 /// vertices need not exist.
 fn ends(engine: &Engine, request: &Request<'_>) -> Option<SmallVec<[VertexId; 2 * INLINE]>> {
     let keys = request.ops.iter().flat_map(|op| [op.src, op.dst]);
-    if engine.config.keys == KeyKind::Dense {
+    if engine.catalog.config.keys == KeyKind::Dense {
         return keys.map(TxnKey::dense_id).collect();
     }
     let keys: SmallVec<[VertexKeyRef<'_>; 2 * INLINE]> = keys.map(|key| request.keys.key(key)).collect();
     let mut ids = SmallVec::with_capacity(keys.len());
     let (groups, rest) = keys.as_chunks::<TOGETHER>();
     for group in groups {
-        for id in engine.ids.lookup_all(*group, NOW, |_, _, _| ()) {
+        for id in engine.keys.ids.lookup_all(*group, NOW, |_, _, _| ()) {
             ids.push(id?);
         }
     }
     for &key in rest {
-        ids.push(engine.ids.lookup(key, NOW)?);
+        ids.push(engine.keys.ids.lookup(key, NOW)?);
     }
     Some(ids)
 }
@@ -136,12 +141,12 @@ fn ends(engine: &Engine, request: &Request<'_>) -> Option<SmallVec<[VertexId; 2 
 /// vertices exist (invariant I4).
 pub(super) fn are_named(engine: &Engine, request: &Request<'_>, edges: &[Edge]) -> bool {
     let unasked = faults::is_on(PlantedFault::FewKeysNotLookedAtAgain);
-    if unasked || engine.config.keys == KeyKind::Dense {
+    if unasked || engine.catalog.config.keys == KeyKind::Dense {
         return true;
     }
     request.ops.iter().zip(edges).all(|(op, edge)| {
         let (first, second) = if edge.turned { (edge.dst, edge.src) } else { (edge.src, edge.dst) };
-        let carries = |id, key| engine.ids.carries(id, request.keys.key(key));
+        let carries = |id, key| engine.keys.ids.carries(id, request.keys.key(key));
         carries(first, op.src) && carries(second, op.dst)
     })
 }

@@ -87,9 +87,9 @@ fn what_is_plain_goes_this_way_and_nothing_else() {
         graph.settle().unwrap();
         assert_eq!(commit(&graph, &[(Put, 0, 1), (Put, FAR, FAR)]), Some(1), "the loop is there");
         let far = VertexId(FAR as u32).subgraph();
-        graph.engine.eviction.note_stored(1);
+        graph.engine.pager.eviction.note_stored(1);
         assert_eq!(commit(&graph, &[(Put, 7, 8), (Put, 7, FAR)]), Some(2), "all is in memory");
-        graph.engine.subgraphs.get(far, Hold::none()).unwrap().latch().evict(Direction::Out);
+        graph.engine.pager.subgraphs.get(far, Hold::none()).unwrap().latch().evict(Direction::Out);
         assert_eq!(commit(&graph, &[(Put, 8, 9), (Put, 8, FAR)]), None, "not in memory");
         assert!(!graph.snapshot().unwrap().contains_edge(8, 9).unwrap(), "nothing of it was done");
     }

@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 
-use super::{Extent, Room};
+use super::plan::{Extent, plan_checkpoint, read_runs};
+use super::{Room, write_checkpoint};
 use crate::error::Result;
 use crate::files::log::Durable;
 use crate::state::store::Core;
@@ -40,55 +41,53 @@ impl Work {
     }
 }
 
-impl Core {
-    /// Writes the checkpoint of `close` if it pays. The caller holds the lock of checkpoints and has
-    /// published all commits, and no commit follows. If the checkpoint fails, the next opening replays the
-    /// log, and [`checkpoint_error`](crate::Graph::checkpoint_error) reports why.
-    pub(crate) fn checkpoint_at_close(&self, durable: &Durable) {
-        let Some(log) = self.log_bound.uncovered(self.log_end()) else { return };
-        // A panic is caught because the log must be sealed in any case.
-        let written = catch_unwind(AssertUnwindSafe(|| self.write_if_it_pays(durable, log)));
-        match written {
-            Ok(Ok(())) => {}
-            // The caller cancelled the checkpoint, so its error is not reported.
-            Ok(Err(_)) if self.closing.skips_checkpoint() => {}
-            Ok(Err(error)) => self.log_bound.say(error.to_string()),
-            Err(panic) => self.log_bound.say_panic(&*panic),
-        }
+/// Writes the checkpoint of `close` if it pays. The caller holds the lock of checkpoints and has
+/// published all commits, and no commit follows. If the checkpoint fails, the next opening replays the
+/// log, and [`checkpoint_error`](crate::Graph::checkpoint_error) reports why.
+pub(crate) fn checkpoint_at_close(core: &Core, durable: &Durable) {
+    let Some(log) = core.work.log_bound.uncovered(core.log_end()) else { return };
+    // A panic is caught because the log must be sealed in any case.
+    let written = catch_unwind(AssertUnwindSafe(|| write_if_it_pays(core, durable, log)));
+    match written {
+        Ok(Ok(())) => {}
+        // The caller cancelled the checkpoint, so its error is not reported.
+        Ok(Err(_)) if core.closing.skips_checkpoint() => {}
+        Ok(Err(error)) => core.work.log_bound.say(error.to_string()),
+        Err(panic) => core.work.log_bound.say_panic(&*panic),
     }
+}
 
-    fn write_if_it_pays(&self, durable: &Durable, log: u64) -> Result<()> {
-        // An empty log means that the last checkpoint has all commits.
-        if log == 0 || self.closing.skips_checkpoint() {
-            return Ok(());
-        }
-        self.read_runs(durable)?;
-        let (changes, merge) = self.plan_checkpoint(durable, Extent::Changed);
-        let work = {
-            let runs = durable.runs.lock();
-            let (mut changed, mut loaded) = (0, 0);
-            for &id in &changes {
-                let bytes = self.bytes_of(id.label, id.subgraph);
-                changed += bytes;
-                loaded += if runs.has(id) { bytes } else { 0 };
-            }
-            let taken_in = runs.bytes_taken_in(&merge, |id| changes.contains(&id));
-            Work { log, changed, loaded, taken_in }
-        };
-        let always = self.thresholds.checkpoints_at_close;
-        if always || work.pays() {
-            self.write_checkpoint(durable, Extent::Changed, Room::Free)?;
-        }
-        Ok(())
+fn write_if_it_pays(core: &Core, durable: &Durable, log: u64) -> Result<()> {
+    // An empty log means that the last checkpoint has all commits.
+    if log == 0 || core.closing.skips_checkpoint() {
+        return Ok(());
     }
+    read_runs(core, durable)?;
+    let (changes, merge) = plan_checkpoint(core, durable, Extent::Changed);
+    let work = {
+        let runs = durable.runs.lock();
+        let (mut changed, mut loaded) = (0, 0);
+        for &id in &changes {
+            let bytes = bytes_of(core, id.label, id.subgraph);
+            changed += bytes;
+            loaded += if runs.has(id) { bytes } else { 0 };
+        }
+        let taken_in = runs.bytes_taken_in(&merge, |id| changes.contains(&id));
+        Work { log, changed, loaded, taken_in }
+    };
+    let always = core.work.thresholds.checkpoints_at_close;
+    if always || work.pays() {
+        write_checkpoint(core, durable, Extent::Changed, Room::Free)?;
+    }
+    Ok(())
+}
 
-    /// Returns the bytes in memory that a subgraph takes in a label. O(1).
-    fn bytes_of(&self, label: LabelId, subgraph: SubgraphId) -> u64 {
-        let hold = self.hold_of(label);
-        let Some(entry) = self.table(label).and_then(|table| table.get(subgraph, &hold)) else { return 0 };
-        let now = |&direction| entry.version(direction, Timestamp::INFINITY).ok().flatten();
-        self.directions_of(label).iter().filter_map(now).map(|version| version.bytes() as u64).sum()
-    }
+/// Returns the bytes in memory that a subgraph takes in a label. O(1).
+fn bytes_of(core: &Core, label: LabelId, subgraph: SubgraphId) -> u64 {
+    let hold = core.pager.hold_of(label);
+    let Some(entry) = core.pager.table(label).and_then(|table| table.get(subgraph, &hold)) else { return 0 };
+    let now = |&direction| entry.version(direction, Timestamp::INFINITY).ok().flatten();
+    core.catalog.directions_of(label).iter().filter_map(now).map(|version| version.bytes() as u64).sum()
 }
 
 #[cfg(test)]

@@ -16,6 +16,24 @@ use crate::state::store::Core;
 /// The share of the memory limit from which on the images of a page are copied one by one.
 const LARGE: u64 = 32;
 
+/// Returns the memory for each kind of gathered data, keys and properties, within a limit: a share of the
+/// reserve for buffers.
+pub(super) fn memory_to_gather(limit: u64) -> usize {
+    (limit / 32).min(1 << 20) as usize
+}
+
+/// Charges the record of an image's properties while it is written, and makes room for it, unless it is
+/// small.
+pub(super) fn charge_record(core: &Core, bytes: usize) -> Option<Charge> {
+    let is_small = core.pager.memory_limit.is_none_or(|limit| bytes <= memory_to_gather(limit));
+    if is_small {
+        return None;
+    }
+    let mut charge = Charge::new(core.pager.account(), Purpose::Checkpoint, 0);
+    core.pager.charge_buffers(&mut charge, bytes);
+    Some(charge)
+}
+
 /// The images of the page that was read last. A segment has its images in order, so each page is read once,
 /// and again if the manifest has changed since. A backup needs the second read: chains that a checkpoint
 /// wrote meanwhile may be evicted before the backup reads them, and the images of the first read lack them.
@@ -41,17 +59,17 @@ impl PageCopy {
         if faults::is_on(PlantedFault::UnloadedImagesLost) {
             return Ok(None);
         }
-        if core.memory_limit.is_some_and(|limit| core.bytes_to_load(id.page()) > limit / LARGE) {
+        if core.pager.memory_limit.is_some_and(|limit| core.pager.bytes_to_load(id.page()) > limit / LARGE) {
             return self.write_alone(core, &sources, id, even_if_empty, writer);
         }
         let is_it = |(page, read): &(PageId, Arc<Sources>)| *page == id.page() && Arc::ptr_eq(read, &sources);
         if !self.page.as_ref().is_some_and(is_it) {
             self.page = None;
             self.images = Vec::new();
-            let charge = self.charge.insert(Charge::new(core.account(), Purpose::Checkpoint, 0));
+            let charge = self.charge.insert(Charge::new(core.pager.account(), Purpose::Checkpoint, 0));
             sources.read_page(id.page(), |image, _| {
                 let bytes = charge.bytes() + image.parts.iter().map(bytes_of).sum::<usize>();
-                core.charge_buffers(charge, bytes);
+                core.pager.charge_buffers(charge, bytes);
                 self.images.push(image);
                 Ok::<_, Error>(())
             })?;
@@ -71,19 +89,19 @@ impl PageCopy {
         writer: &mut SegmentWriter,
     ) -> Result<Option<u64>> {
         *self = PageCopy::default();
-        let mut charge = Charge::new(core.account(), Purpose::Checkpoint, 0);
+        let mut charge = Charge::new(core.pager.account(), Purpose::Checkpoint, 0);
         let mut has_memory = |memory: ReadMemory| {
             let (ReadMemory::Buffers(more) | ReadMemory::Image(more) | ReadMemory::Values(more)) = memory;
             let bytes = charge.bytes() + more as usize;
-            core.charge_buffers(&mut charge, bytes);
+            core.pager.charge_buffers(&mut charge, bytes);
             true
         };
-        let found = sources.read_image(id, core.cold.cache(), &mut has_memory)?;
+        let found = sources.read_image(id, core.pager.cold.cache(), &mut has_memory)?;
         let Some((image, _)) = found else { return Ok(None) };
         // The buffers of the read are free by now.
         charge.set(image.parts.iter().map(bytes_of).sum());
         let values = image.parts.iter().map(|part| part.columns.bytes()).sum();
-        let _record = core.charge_record(values);
+        let _record = charge_record(core, values);
         write_image(&image, even_if_empty, writer)
     }
 }

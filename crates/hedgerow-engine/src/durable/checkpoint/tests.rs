@@ -9,8 +9,10 @@ use hedgerow_tier::{Manifest, SegmentReader, TierError};
 
 use super::write::{ImageMode, Target};
 use crate::config::Durability;
+use crate::durable::checkpoint::write::write_run;
 use crate::graph::Graph;
 use crate::options::Options;
+use crate::state::pin::pin;
 
 /// A segment copies images of a page from files. Meanwhile a checkpoint writes another subgraph of that page,
 /// and an eviction removes this subgraph from memory. The segment must have the last written state of the
@@ -24,13 +26,13 @@ fn a_run_beside_a_checkpoint_has_what_was_taken_out_of_memory_since() {
     graph.checkpoint().unwrap();
     assert!(graph.evict().unwrap() > 0);
     graph.insert_edge(70_u64, 301_u64).unwrap();
-    let pinned = graph.engine.pin();
+    let pinned = pin(&graph.engine);
     let fs: Arc<dyn Vfs> = SimFs::new().handle();
     let manifest = graph.engine.durable.as_ref().unwrap().manifest.lock().clone();
     let Manifest { store, config, next_file_id: file_id, .. } = manifest;
     let mut waits = true;
     let target = Target { fs: fs.clone(), file_id, store, config };
-    let written = graph.engine.write_run(pinned.timestamp(), target, |id| {
+    let written = write_run(&graph.engine, pinned.timestamp(), target, |id| {
         if id.subgraph == SubgraphId(1) && std::mem::take(&mut waits) {
             graph.checkpoint()?;
             assert!(graph.evict()? > 0);

@@ -13,10 +13,10 @@ use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::{FileId, StoreId, Vfs};
 use hedgerow_mem::main_part::Offsets;
 use hedgerow_mem::{Main, SubgraphTable};
-use hedgerow_tier::{ImageId, ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
+use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentInfo, SegmentWriter};
 
-use super::copy::{KeyCopy, PageCopy};
-use crate::error::{Error, Result, StateError, StorageError, io_error};
+use super::copy::{KeyCopy, PageCopy, charge_record, memory_to_gather};
+use crate::error::{ArgumentError, Error, Result, StateError, StorageError, io_error};
 use crate::state::store::Core;
 
 /// A segment that was written. No manifest names it yet.
@@ -44,12 +44,6 @@ pub(crate) enum ImageMode {
     ImageOrEmpty,
 }
 
-/// Returns the memory for each kind of gathered data, keys and properties, within a limit: a share of the
-/// reserve for buffers.
-fn memory_to_gather(limit: u64) -> usize {
-    (limit / 32).min(1 << 20) as usize
-}
-
 /// The time of work after which a writer of images checks whether other threads commit.
 const SLICE: Duration = Duration::from_micros(500);
 /// The rest of a writer of images while other threads commit, as a multiple of the time that it worked. So
@@ -69,7 +63,7 @@ struct Pace<'a> {
 
 impl Pace<'_> {
     fn new(core: &Core) -> Pace<'_> {
-        Pace { core, begun: Instant::now(), published: core.clock.published() }
+        Pace { core, begun: Instant::now(), published: core.order.clock.published() }
     }
 
     fn step(&mut self) {
@@ -77,198 +71,187 @@ impl Pace<'_> {
         if worked < SLICE {
             return;
         }
-        let published = self.core.clock.published();
-        let late =
-            self.core.log_bound.is_late(self.core.log_end()) || self.core.eviction.demand.is_waited_for();
+        let published = self.core.order.clock.published();
+        let late = self.core.work.log_bound.is_late(self.core.log_end())
+            || self.core.pager.eviction.demand.is_waited_for();
         if published != self.published && !late && self.core.check_usable().is_ok() {
             self.core.closing.rest(worked.min(MOST_WORK) * REST);
         }
-        self.published = self.core.clock.published();
+        self.published = self.core.order.clock.published();
         self.begun = Instant::now();
     }
 }
 
-impl Core {
-    /// Writes the images that `ask` selects, as of `as_of`, which the caller keeps registered, and syncs the
-    /// file and the directory. Blocks no other thread. O(subgraphs), and O(edges) of those that are written.
-    pub(crate) fn write_run(
-        &self,
-        as_of: Timestamp,
-        target: Target,
-        mut ask: impl FnMut(ImageId) -> Result<ImageMode>,
-    ) -> Result<Written> {
-        let Target { fs, file_id, store, config } = target;
-        self.eviction.buffer_searches.note(true);
-        let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
-        writer.gather_within(self.memory_limit.map_or(usize::MAX, memory_to_gather));
-        let mut charge = Charge::new(self.account(), Purpose::Checkpoint, writer.memory_bytes());
-        let mut images = Vec::new();
-        let (mut copies, mut keys) = (PageCopy::default(), KeyCopy::default());
-        let mut pace = Pace::new(self);
-        for id in self.image_ids() {
-            let ask = ask(id)?;
-            if ask == ImageMode::Nothing {
-                continue;
-            }
-            pace.step();
-            if self.closing.skips_checkpoint() {
-                return Err(StateError::Closed.into());
-            }
-            reach(&*fs, FailPoint::CheckpointImage)?;
-            let written = match self.write_image_in_memory(as_of, id, ask, (&mut writer, &mut keys))? {
-                Some(written) => written,
-                None => self.copy_image(as_of, id, ask, (&mut copies, &mut keys), &mut writer)?,
-            };
-            if let Some(bytes) = written {
-                images.push((id, bytes));
-                let listed = images.capacity() * size_of::<(ImageId, u64)>();
-                self.charge_buffers(&mut charge, writer.memory_bytes() + listed);
-            }
+/// Writes the images that `ask` selects, as of `as_of`, which the caller keeps registered, and syncs the
+/// file and the directory. Blocks no other thread. O(subgraphs), and O(edges) of those that are written.
+pub(crate) fn write_run(
+    core: &Core,
+    as_of: Timestamp,
+    target: Target,
+    mut ask: impl FnMut(ImageId) -> Result<ImageMode>,
+) -> Result<Written> {
+    let Target { fs, file_id, store, config } = target;
+    core.pager.eviction.buffer_searches.note(true);
+    let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
+    writer.gather_within(core.pager.memory_limit.map_or(usize::MAX, memory_to_gather));
+    let mut charge = Charge::new(core.pager.account(), Purpose::Checkpoint, writer.memory_bytes());
+    let mut images = Vec::new();
+    let (mut copies, mut keys) = (PageCopy::default(), KeyCopy::default());
+    let mut pace = Pace::new(core);
+    for id in image_ids(core) {
+        let ask = ask(id)?;
+        if ask == ImageMode::Nothing {
+            continue;
         }
-        let info = writer.finish()?;
-        if !faults::is_on(PlantedFault::SegmentNotListed) {
-            hedgerow_io::Dir::new(fs.clone()).sync()?;
+        pace.step();
+        if core.closing.skips_checkpoint() {
+            return Err(StateError::Closed.into());
         }
-        reach(&*fs, FailPoint::CheckpointWritten)?;
-        Ok(Written { info, images })
+        reach(&*fs, FailPoint::CheckpointImage)?;
+        let written = match write_image_in_memory(core, as_of, id, ask, (&mut writer, &mut keys))? {
+            Some(written) => written,
+            None => copy_image(core, as_of, id, ask, (&mut copies, &mut keys), &mut writer)?,
+        };
+        if let Some(bytes) = written {
+            images.push((id, bytes));
+            let listed = images.capacity() * size_of::<(ImageId, u64)>();
+            core.pager.charge_buffers(&mut charge, writer.memory_bytes() + listed);
+        }
     }
+    let info = writer.finish()?;
+    if !faults::is_on(PlantedFault::SegmentNotListed) {
+        hedgerow_io::Dir::new(fs.clone()).sync()?;
+    }
+    reach(&*fs, FailPoint::CheckpointWritten)?;
+    Ok(Written { info, images })
+}
 
-    /// Returns the possible images: each subgraph in each label that has a page in memory or in files, in the
-    /// order of a segment. O(these pages).
-    pub(crate) fn image_ids(&self) -> impl Iterator<Item = ImageId> {
-        let of_table =
-            |(label, table)| SubgraphTable::possible(table).map(move |subgraph| ImageId { label, subgraph });
-        self.tables().flat_map(of_table)
-    }
+/// Returns the possible images: each subgraph in each label that has a page in memory or in files, in the
+/// order of a segment. O(these pages).
+pub(crate) fn image_ids(core: &Core) -> impl Iterator<Item = ImageId> {
+    let of_table =
+        |(label, table)| SubgraphTable::possible(table).map(move |subgraph| ImageId { label, subgraph });
+    core.pager.tables().flat_map(of_table)
+}
 
-    /// Like [`write_image`](Self::write_image), but `None` if a part of the subgraph is not in memory.
-    fn write_image_in_memory(
-        &self,
-        as_of: Timestamp,
-        id: ImageId,
-        ask: ImageMode,
-        to: (&mut SegmentWriter, &mut KeyCopy),
-    ) -> Result<Option<Option<u64>>> {
-        match self.write_image(as_of, id, ask, to) {
-            Err(Error::Storage(StorageError::NotInMemory(_))) => Ok(None),
-            written => written.map(Some),
-        }
+/// Like [`write_image`](write_image), but `None` if a part of the subgraph is not in memory.
+fn write_image_in_memory(
+    core: &Core,
+    as_of: Timestamp,
+    id: ImageId,
+    ask: ImageMode,
+    to: (&mut SegmentWriter, &mut KeyCopy),
+) -> Result<Option<Option<u64>>> {
+    match write_image(core, as_of, id, ask, to) {
+        Err(Error::Storage(StorageError::NotInMemory(_))) => Ok(None),
+        written => written.map(Some),
     }
+}
 
-    /// Copies the image of a subgraph that is not in memory, so files have its last change (rules P1 and E1).
-    /// A backup runs concurrently with checkpoints. If a checkpoint ends after the look into memory, the
-    /// segments may have changes of a later commit, or lack a chain that was just evicted. Then the loop
-    /// looks at both again, until no checkpoint has ended in between.
-    #[cold]
-    fn copy_image(
-        &self,
-        as_of: Timestamp,
-        id: ImageId,
-        ask: ImageMode,
-        copies: (&mut PageCopy, &mut KeyCopy),
-        writer: &mut SegmentWriter,
-    ) -> Result<Option<u64>> {
-        let (copies, keys) = copies;
-        // Chains that a backup sees may have been evicted since, because a page version of its timestamp has
-        // them.
-        if let Some(sources) = self.eviction.page_versions.at(as_of) {
-            return copies.write(self, sources, id, ask == ImageMode::ImageOrEmpty, writer);
+/// Copies the image of a subgraph that is not in memory, so files have its last change (rules P1 and E1).
+/// A backup runs concurrently with checkpoints. If a checkpoint ends after the look into memory, the
+/// segments may have changes of a later commit, or lack a chain that was just evicted. Then the loop
+/// looks at both again, until no checkpoint has ended in between.
+#[cold]
+fn copy_image(
+    core: &Core,
+    as_of: Timestamp,
+    id: ImageId,
+    ask: ImageMode,
+    copies: (&mut PageCopy, &mut KeyCopy),
+    writer: &mut SegmentWriter,
+) -> Result<Option<u64>> {
+    let (copies, keys) = copies;
+    // Chains that a backup sees may have been evicted since, because a page version of its timestamp has
+    // them.
+    if let Some(sources) = core.pager.eviction.page_versions.at(as_of) {
+        return copies.write(core, sources, id, ask == ImageMode::ImageOrEmpty, writer);
+    }
+    loop {
+        let sources = core.pager.pages.sources();
+        if let Some(written) = write_image_in_memory(core, as_of, id, ask, (&mut *writer, &mut *keys))? {
+            return Ok(written);
         }
-        loop {
-            let sources = self.pages.sources();
-            if let Some(written) = self.write_image_in_memory(as_of, id, ask, (&mut *writer, &mut *keys))? {
-                return Ok(written);
-            }
-            if Arc::ptr_eq(&sources, &self.pages.sources()) {
-                return copies.write(self, sources, id, ask == ImageMode::ImageOrEmpty, writer);
-            }
+        if Arc::ptr_eq(&sources, &core.pager.pages.sources()) {
+            return copies.write(core, sources, id, ask == ImageMode::ImageOrEmpty, writer);
         }
     }
+}
 
-    /// Charges the record of an image's properties while it is written, and makes room for it, unless it is
-    /// small.
-    pub(super) fn charge_record(&self, bytes: usize) -> Option<Charge> {
-        let is_small = self.memory_limit.is_none_or(|limit| bytes <= memory_to_gather(limit));
-        if is_small {
-            return None;
+/// Writes the image of one subgraph in one label; returns its bytes, if there was one to write.
+fn write_image(
+    core: &Core,
+    as_of: Timestamp,
+    id: ImageId,
+    ask: ImageMode,
+    (writer, copied): (&mut SegmentWriter, &mut KeyCopy),
+) -> Result<Option<u64>> {
+    let ImageId { label, subgraph } = id;
+    let mut mains: Vec<(Direction, Main)> = Vec::new();
+    let hold = core.pager.hold_of(label);
+    // One look: a page that is evicted at this moment is not without content.
+    let entry = core.pager.table(label).map_or(Ok(None), |table| table.find(subgraph, &hold))?;
+    if let Some(entry) = entry {
+        for &direction in core.catalog.directions_of(label) {
+            mains.extend(entry.read_kept(direction, as_of, |read| (direction, read.settled()))?);
         }
-        let mut charge = Charge::new(self.account(), Purpose::Checkpoint, 0);
-        self.charge_buffers(&mut charge, bytes);
-        Some(charge)
     }
+    drop(hold);
+    let vertices = mains.iter().find(|(direction, _)| *direction == Direction::Out);
+    let live = vertices.filter(|_| label == LabelId::DEFAULT).map_or(0, |(_, main)| main.present());
+    mains.retain(|(_, main)| !main.edges().is_empty());
+    if live == 0 && mains.is_empty() && ask == ImageMode::Image {
+        return Ok(None);
+    }
+    let offsets: Vec<Offsets> = mains.iter().map(|(_, main)| main.offsets()).collect();
+    let values = mains.iter().filter_map(|(_, main)| main.columns()).map(hedgerow_core::Columns::bytes).sum();
+    let _record = charge_record(core, values);
+    let parts: Vec<PartRef<'_>> = mains
+        .iter()
+        .zip(&offsets)
+        .map(|((direction, main), offsets)| PartRef {
+            direction: *direction,
+            offsets,
+            neighbors: main.edges(),
+            weights: main.weights(),
+            ranks: main.ranks(),
+            columns: main.columns(),
+        })
+        .collect();
+    if label != LabelId::DEFAULT {
+        let present = with_neighbors(&offsets);
+        let image = ImageRef { id, as_of, present, keys: KeysRef::Dense, parts: &parts };
+        return Ok(Some(writer.write(&image)?));
+    }
+    let write = |keys: KeysRef<'_>| writer.write(&ImageRef { id, as_of, present: live, keys, parts: &parts });
+    if core.keys.ids.stored.all_known() {
+        return Ok(Some(with_keys(core, subgraph, live, write)?));
+    }
+    let keys = read_keys(core, vertices_of(subgraph, live), copied)?;
+    Ok(Some(with_form(core.catalog.config.keys, &keys, write)?))
+}
 
-    /// Writes the image of one subgraph in one label; returns its bytes, if there was one to write.
-    fn write_image(
-        &self,
-        as_of: Timestamp,
-        id: ImageId,
-        ask: ImageMode,
-        (writer, copied): (&mut SegmentWriter, &mut KeyCopy),
-    ) -> Result<Option<u64>> {
-        let ImageId { label, subgraph } = id;
-        let mut mains: Vec<(Direction, Main)> = Vec::new();
-        let hold = self.hold_of(label);
-        // One look: a page that is evicted at this moment is not without content.
-        let entry = self.table(label).map_or(Ok(None), |table| table.find(subgraph, &hold))?;
-        if let Some(entry) = entry {
-            for &direction in self.directions_of(label) {
-                mains.extend(entry.read_kept(direction, as_of, |read| (direction, read.settled()))?);
-            }
-        }
-        drop(hold);
-        let vertices = mains.iter().find(|(direction, _)| *direction == Direction::Out);
-        let live = vertices.filter(|_| label == LabelId::DEFAULT).map_or(0, |(_, main)| main.present());
-        mains.retain(|(_, main)| !main.edges().is_empty());
-        if live == 0 && mains.is_empty() && ask == ImageMode::Image {
-            return Ok(None);
-        }
-        let offsets: Vec<Offsets> = mains.iter().map(|(_, main)| main.offsets()).collect();
-        let values =
-            mains.iter().filter_map(|(_, main)| main.columns()).map(hedgerow_core::Columns::bytes).sum();
-        let _record = self.charge_record(values);
-        let parts: Vec<PartRef<'_>> = mains
-            .iter()
-            .zip(&offsets)
-            .map(|((direction, main), offsets)| PartRef {
-                direction: *direction,
-                offsets,
-                neighbors: main.edges(),
-                weights: main.weights(),
-                ranks: main.ranks(),
-                columns: main.columns(),
-            })
-            .collect();
-        if label != LabelId::DEFAULT {
-            let present = with_neighbors(&offsets);
-            let image = ImageRef { id, as_of, present, keys: KeysRef::Dense, parts: &parts };
-            return Ok(Some(writer.write(&image)?));
-        }
-        let write =
-            |keys: KeysRef<'_>| writer.write(&ImageRef { id, as_of, present: live, keys, parts: &parts });
-        if self.ids.stored.all_known() {
-            return Ok(Some(self.with_keys(subgraph, live, write)?));
-        }
-        let keys = self.read_keys(vertices_of(subgraph, live), copied)?;
-        Ok(Some(with_form(self.config.keys, &keys, write)?))
-    }
+/// Returns the keys of vertices. Keys that memory does not know are read from files, where they have not
+/// changed since the store was opened.
+fn read_keys(
+    core: &Core,
+    ids: impl Iterator<Item = VertexId>,
+    copied: &mut KeyCopy,
+) -> Result<Vec<VertexKey>> {
+    let sources = core.pager.pages.sources();
+    let key =
+        |id| if core.keys.ids.knows(id) { Ok(core.keys.ids.key_of(id)) } else { copied.of(&sources, id) };
+    ids.map(key).collect()
+}
 
-    /// Returns the keys of vertices. Keys that memory does not know are read from files, where they have not
-    /// changed since the store was opened.
-    fn read_keys(&self, ids: impl Iterator<Item = VertexId>, copied: &mut KeyCopy) -> Result<Vec<VertexKey>> {
-        let sources = self.pages.sources();
-        let key = |id| if self.ids.knows(id) { Ok(self.ids.key_of(id)) } else { copied.of(&sources, id) };
-        ids.map(key).collect()
+/// Calls `f` with the keys of the vertices of a subgraph that are in the mask `present`.
+fn with_keys<R>(core: &Core, id: SubgraphId, present: u64, f: impl FnOnce(KeysRef<'_>) -> R) -> R {
+    let ids = vertices_of(id, present);
+    if ids.clone().any(|id| core.keys.ids.kind_of(id) != KindId::DEFAULT) {
+        let keys: Vec<VertexKey> = ids.map(|id| core.keys.ids.key_of(id)).collect();
+        return f(KeysRef::Kinds(&keys));
     }
-
-    /// Calls `f` with the keys of the vertices of a subgraph that are in the mask `present`.
-    fn with_keys<R>(&self, id: SubgraphId, present: u64, f: impl FnOnce(KeysRef<'_>) -> R) -> R {
-        let ids = vertices_of(id, present);
-        if ids.clone().any(|id| self.ids.kind_of(id) != KindId::DEFAULT) {
-            let keys: Vec<VertexKey> = ids.map(|id| self.ids.key_of(id)).collect();
-            return f(KeysRef::Kinds(&keys));
-        }
-        plain(self.config.keys, ids.map(|id| self.ids.key_of(id)), f)
-    }
+    plain(core.catalog.config.keys, ids.map(|id| core.keys.ids.key_of(id)), f)
 }
 
 /// Calls `f` with keys in the form that an image stores.
@@ -310,4 +293,15 @@ fn with_neighbors(directions: &[Offsets]) -> u64 {
 /// Marks a place at which a test may inject an error.
 pub(super) fn reach(fs: &dyn Vfs, point: FailPoint) -> Result<()> {
     failpoint::reach(point).map_err(io_error(fs.path(), "checkpoint"))
+}
+
+/// Takes the number of the next segment. A number is never used twice.
+pub(super) fn next_file_id(manifest: &mut Manifest) -> Result<FileId> {
+    let id = manifest.next_file_id;
+    let next = id.0.checked_add(1).filter(|&next| next < u64::MAX);
+    manifest.next_file_id = FileId(next.ok_or_else(|| ArgumentError::TooLarge {
+        what: "the number of segment files ever written".into(),
+        limit: u64::MAX - 1,
+    })?);
+    Ok(id)
 }

@@ -197,8 +197,8 @@ fn content(graph: &Graph) -> String {
         }
         text.push('\n');
     }
-    let changed: Vec<_> = (0..graph.engine.subgraph_bound())
-        .flat_map(|id| graph.engine.tables().map(move |(label, table)| (id, label, table)))
+    let changed: Vec<_> = (0..graph.engine.keys.ids.bound.subgraphs())
+        .flat_map(|id| graph.engine.pager.tables().map(move |(label, table)| (id, label, table)))
         .filter_map(|(id, label, table)| {
             Some((id, label, table.get(hedgerow_core::SubgraphId(id), &table.hold())?.stamp().applied()))
         })

@@ -29,7 +29,7 @@ fn graph() -> Graph {
 /// that is not in memory, the degree in the part that is, and the number of reads.
 fn look(graph: &Graph, ts: Timestamp, meanwhile: impl FnOnce()) -> (Option<Cold>, Option<usize>, usize) {
     let (mut meanwhile, mut degree, mut looks) = (Some(meanwhile), None, 0);
-    let cold = graph.engine.read_in_memory(PAGE, 1, ts, |_, subgraph| {
+    let cold = graph.engine.pager.read_in_memory(PAGE, 1, ts, |_, subgraph| {
         looks += 1;
         let found = subgraph.read(Direction::Out, ts, |read| read.degree(V.local()));
         if found.is_err()
@@ -45,9 +45,10 @@ fn look(graph: &Graph, ts: Timestamp, meanwhile: impl FnOnce()) -> (Option<Cold>
 
 fn degree_of_image(graph: &Graph, cold: &Cold) -> usize {
     let (mut degrees, exists) = (Vec::new(), |_: SubgraphId| V.local().bit());
-    let expected = Expected { bound: graph.engine.ids.bound(), exists };
+    let expected = Expected { bound: graph.engine.keys.ids.bound(), exists };
     graph
         .engine
+        .pager
         .read_cold(cold, expected, &mut |_| true, |image| {
             let out = image.parts.iter().filter(|part| part.direction == Direction::Out);
             degrees.extend(out.map(|part| part.neighbors_of(V.local().index()).len()));

@@ -89,7 +89,7 @@ impl Census {
             pages.append(&mut of_part);
         }
         let bytes = size_of_val(&pages[..]) + pages.iter().flatten().count() * size_of::<PageCensus>();
-        let charge = Charge::new(core.account(), Purpose::Views, bytes);
+        let charge = Charge::new(core.pager.account(), Purpose::Views, bytes);
         Ok(Census { pages, entries, _charge: charge })
     }
 
@@ -132,7 +132,7 @@ impl Census {
 /// names beyond the bound, since kernels have arrays only up to the bound. A read of such an image fails.
 fn count(core: &Core, page: PageId, ts: Timestamp, bound: u32) -> Result<Counted> {
     let mut found = [(0, 0); PAGE];
-    let cold = core.read_in_memory(page, u64::MAX, ts, |place, subgraph| {
+    let cold = core.pager.read_in_memory(page, u64::MAX, ts, |place, subgraph| {
         let of = subgraph.read(Direction::Out, ts, |read| (read.present(), read.edge_entries()))?;
         found[place % PAGE] = of.unwrap_or_default();
         Ok(())

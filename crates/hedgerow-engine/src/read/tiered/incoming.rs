@@ -86,7 +86,7 @@ impl TieredView {
     ) -> std::result::Result<(), Stop> {
         let once = batch.chunk_by(|a, b| a == b).count();
         self.in_halves(batch, (once, waits), f, |batch| {
-            let mut found = Found::new(&self.core().budget);
+            let mut found = Found::new(&self.core().pager.budget);
             let read = self.for_each_entry(Waits::No, |src, dst, weight| match batch.binary_search(&dst) {
                 Ok(_) => found.push((dst, src, weight)),
                 Err(_) => ControlFlow::Continue(()),
@@ -147,7 +147,7 @@ impl TieredView {
         })?;
         if self.incoming.keep(window.clone(), hedgerow_par::threads()) {
             let windows: Weak<Windows> = Arc::downgrade(&self.incoming);
-            self.core().budget.keep(windows);
+            self.core().pager.budget.keep(windows);
         }
         Ok(window)
     }
@@ -168,8 +168,8 @@ impl TieredView {
     /// `page`, however much it takes.
     fn pages_from(&self, page: u32, waits: Waits) -> std::result::Result<Range<u32>, Stop> {
         let threads = hedgerow_par::threads().max(1) as u64;
-        let share = |limit: u64| (limit / SHARE).max(self.core().account().room() / 2);
-        let room = self.core().memory_limit.map_or(BYTES, share) / threads;
+        let share = |limit: u64| (limit / SHARE).max(self.core().pager.account().room() / 2);
+        let room = self.core().pager.memory_limit.map_or(BYTES, share) / threads;
         let weighted = self.is_weighted();
         let mut bytes: u64 = 0;
         let beyond = self.totals(waits)?.range(page..).find(|&(&at, totals)| {
@@ -194,7 +194,7 @@ impl TieredView {
 
     fn make_window(&self, pages: Range<u32>) -> std::result::Result<Window, Stop> {
         let (totals, weighted) = (self.totals(Waits::No)?, self.is_weighted());
-        let mut room = Room::new(&self.core().budget);
+        let mut room = Room::new(&self.core().pager.budget);
         room.keep(totals.range(pages.clone()).map(|(_, totals)| totals.bytes(weighted)).sum());
         room.checked(Ok(()))?;
         let mut gathering = Gathering::new(totals.range(pages.clone()), weighted);

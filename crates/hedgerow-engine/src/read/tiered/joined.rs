@@ -23,7 +23,7 @@ const _: () = assert!((PAGE as u32).is_multiple_of(AT_ONCE));
 impl TieredView {
     /// Counts the chosen edges; in an undirected store each edge once.
     pub(super) fn count_taken(&self) -> Result<u64> {
-        if self.core().config.directed && self.taken.is_all() {
+        if self.core().catalog.config.directed && self.taken.is_all() {
             return Ok(self.taken.entries());
         }
         let pages = (0..self.all().end.0.div_ceil(PAGE as u32)).into_par_iter().with_min_len(1);
@@ -40,7 +40,7 @@ impl TieredView {
                 }
                 ControlFlow::Continue(())
             });
-            scanned.map_err(|stop| self.core().error_of(stop))?;
+            scanned.map_err(|stop| self.core().pager.error_of(stop))?;
             Ok((entries, loops))
         });
         let (mut entries, mut loops) = (0, 0);
@@ -110,7 +110,7 @@ impl TieredView {
             _ => Against::Searched(self.window_at(page, Waits::No)?),
         };
         let along = read(Direction::Out).map_err(|stop| stop.beside(against.bytes()))?;
-        let mut both = Both { along, against, merged: Room::new(&self.core().budget) };
+        let mut both = Both { along, against, merged: Room::new(&self.core().pager.budget) };
         let bytes = |(at, id)| {
             let (along, against) = both.sides(at, SubgraphId(id));
             (along.bytes() + against.bytes()) as u64
@@ -153,7 +153,7 @@ impl TieredView {
         self.in_halves(group, (group.len(), Waits::Yes), f, |group| {
             let mut once = group.to_vec();
             once.dedup();
-            let mut found = Found::new(&self.core().budget);
+            let mut found = Found::new(&self.core().pager.budget);
             let mut take = |v: VertexId, run: &[VertexId], weights: &[f64], loops: bool| {
                 let edges = run.iter().enumerate().filter(|(_, u)| loops || **u != v);
                 for (at, &u) in edges {

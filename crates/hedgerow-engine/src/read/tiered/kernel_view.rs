@@ -72,10 +72,14 @@ impl Snapshot {
     /// # Errors
     /// The errors of [`view_selected`](Self::view_selected).
     pub fn kernel_view(&self, selection: &EdgeSelection<'_>) -> Result<KernelView> {
-        if self.engine().memory_limit.is_some() {
+        if self.engine().pager.memory_limit.is_some() {
             let chosen = selection.resolve(self)?;
             let labels = chosen.labels.iter().map(|label| label.label);
-            if !self.engine().has_room_for_labels(labels, copies(&chosen, &self.engine().config)) {
+            if !self
+                .engine()
+                .pager
+                .has_room_for_labels(labels, copies(&chosen, &self.engine().catalog.config))
+            {
                 return match chosen.only_whole_label() {
                     Some(label) => self.kernel_view_of_whole(label, chosen),
                     // A view that was made before costs nothing more.
@@ -120,8 +124,10 @@ impl Snapshot {
     pub(crate) fn kernel_view_by_id(&self, label: LabelId) -> Result<KernelView> {
         let is_made = label == LabelId::DEFAULT && self.made_view().is_some();
         let engine = self.engine();
-        let has_left =
-            || engine.eviction.page_versions.has(self.timestamp()) || !engine.has_room_for_label(label);
+        let has_left = || {
+            engine.pager.eviction.page_versions.has(self.timestamp())
+                || !engine.pager.has_room_for_label(label)
+        };
         if !is_made && has_left() {
             return self.tiered(label).map(KernelView::Tiered);
         }

@@ -108,13 +108,13 @@ impl Snapshot {
 
     /// Returns the graph of one label with all vertices.
     pub(crate) fn tiered(&self, label: LabelId) -> Result<TieredView> {
-        self.tiered_selected(ChosenEdges::whole(label, self.engine().is_weighted(label)), "")
+        self.tiered_selected(ChosenEdges::whole(label, self.engine().catalog.is_weighted(label)), "")
     }
 
     /// Makes a view. `weight` is the name of the weight property, if there is one.
     fn tiered_selected(&self, chosen: ChosenEdges, weight: &str) -> Result<TieredView> {
         let (core, existing) = (self.engine(), self.census()?.clone());
-        let (snapshot, incoming, bound) = (self.clone(), Arc::<Windows>::default(), core.ids.bound());
+        let (snapshot, incoming, bound) = (self.clone(), Arc::<Windows>::default(), core.keys.ids.bound());
         let kinds = chosen.kinds.clone();
         let taken = Taken::new(self, chosen, weight, &existing)?;
         let mut view = TieredView { snapshot, existing, mask: None, taken, bound, edge_count: 0, incoming };
@@ -125,7 +125,7 @@ impl Snapshot {
 
     /// Returns the census of a label's edges, given the `vertices` that exist.
     fn census_of(&self, label: LabelId, vertices: &Arc<Census>) -> Result<Arc<Census>> {
-        let (core, bound) = (self.engine(), self.engine().ids.bound());
+        let (core, bound) = (self.engine(), self.engine().keys.ids.bound());
         match label {
             LabelId::DEFAULT => Ok(vertices.clone()),
             _ => Census::of_label(core, label, self.timestamp(), bound, vertices).map(Arc::new),
@@ -140,7 +140,7 @@ impl Snapshot {
         let core = self.engine();
         core.check_owner()?;
         // Computed outside the cell, like views.
-        let census = Census::of_default(core, self.timestamp(), core.ids.bound())?;
+        let census = Census::of_default(core, self.timestamp(), core.keys.ids.bound())?;
         Ok(self.kept_census().get_or_init(|| Arc::new(census)))
     }
 }
@@ -200,9 +200,9 @@ impl TieredView {
     ) -> std::result::Result<R, Stop> {
         let waits = waits == Waits::Yes && Lends::depth() <= 1;
         if waits {
-            self.core().budget.wait_behind_line();
+            self.core().pager.budget.wait_behind_line();
         }
-        self.core().with_room((For::Read, waits), |_| read())
+        self.core().pager.with_room((For::Read, waits), |_| read())
     }
 
     /// Returns the snapshot that the view belongs to.
@@ -265,7 +265,7 @@ impl TieredView {
             return self.snapshot.edge_count();
         }
         let entries = self.taken.entries();
-        if self.core().config.directed || entries == 0 {
+        if self.core().catalog.config.directed || entries == 0 {
             return Ok(entries);
         }
         // A self-loop has one entry, every other edge two.

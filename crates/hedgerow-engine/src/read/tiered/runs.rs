@@ -111,7 +111,7 @@ impl TieredView {
         wanted: u64,
         direction: Direction,
     ) -> std::result::Result<Run, Stop> {
-        let mut room = Room::new(&self.core().budget);
+        let mut room = Room::new(&self.core().pager.budget);
         room.keep(Page::bytes_of(range.len()));
         room.checked(Ok(()))?;
         let mut run = Run { lists: Page::new(range.len()), room };
@@ -158,7 +158,7 @@ impl TieredView {
                 unweighed = Some(unweighed.map_or(edge, |least: (VertexId, VertexId)| least.min(edge)));
             }
         };
-        let cold = core.read_in_memory(page, wanted, ts, |place, subgraph| {
+        let cold = core.pager.read_in_memory(page, wanted, ts, |place, subgraph| {
             // Reads by a counted reference to the version, since the list of a hub takes long.
             let found = subgraph.read_kept(direction, ts, |read| {
                 let bytes = taker.bytes_of(read.edge_entries() as usize);
@@ -171,7 +171,7 @@ impl TieredView {
         let (Some(cold), None) = (cold, run.room.lacking()) else { return Ok(unweighed) };
         let run = RefCell::new(run);
         let has_memory = &mut |memory| run.borrow_mut().room.has(memory);
-        core.read_cold(&cold, self.expected(), has_memory, |image| {
+        core.pager.read_cold(&cold, self.expected(), has_memory, |image| {
             let (place, run) = (image.place, &mut **run.borrow_mut());
             match part_of(image, direction) {
                 None => drop(run.room.keep(run.lists.bytes() as u64)),
@@ -254,7 +254,7 @@ impl TieredView {
     ) -> std::result::Result<(), Stop> {
         let Some(label) = self.taken.plain else { return Ok(()) };
         let (page, ts) = (PageId { label, page }, self.snapshot.timestamp());
-        let cold = self.core().read_in_memory(page, mask, ts, |place, subgraph| {
+        let cold = self.core().pager.read_in_memory(page, mask, ts, |place, subgraph| {
             // Removed at once, so that no vertex is visited again if a later one is not in memory.
             while let Some((&v, others)) = rest[place].split_first() {
                 subgraph.visit(direction, ts, v.local(), |run, weights| f(v, run, weights))?;
@@ -263,9 +263,9 @@ impl TieredView {
             Ok(())
         })?;
         if let Some(cold) = cold {
-            let room = RefCell::new(Room::new(&self.core().budget));
+            let room = RefCell::new(Room::new(&self.core().pager.budget));
             let has_memory = &mut |memory| room.borrow_mut().has(memory);
-            let read = self.core().read_cold(&cold, self.expected(), has_memory, |image| {
+            let read = self.core().pager.read_cold(&cold, self.expected(), has_memory, |image| {
                 visit_image(image, direction, rest, f);
                 room.borrow_mut().keep(0);
                 Ok(())

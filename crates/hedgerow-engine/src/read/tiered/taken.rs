@@ -70,7 +70,7 @@ impl Taken {
         }
         let chosen = chosen_of_used;
         let by_property = chosen.labels.iter().any(ChosenLabel::reads_properties);
-        let config = &core.config;
+        let config = &core.catalog.config;
         Ok(Taken {
             plain: chosen.only_whole_label(),
             weighted: chosen.weighted,
@@ -139,8 +139,9 @@ impl Taken {
     pub(super) fn takers<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = Taker<'a>> {
         self.labels.iter().map(move |label| {
             let id = label.label;
-            let is_whole =
-                label.whole().is_some() && !self.first_copies && core.is_weighted(id) == self.weighted;
+            let is_whole = label.whole().is_some()
+                && !self.first_copies
+                && core.catalog.is_weighted(id) == self.weighted;
             let take = take_of(label, self.first_copies);
             Taker { label: id, is_whole, take, weighted: self.weighted }
         })

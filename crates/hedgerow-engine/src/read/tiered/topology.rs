@@ -71,7 +71,7 @@ impl Topology for TieredView {
             Side::Searched => self.scan_incoming(subgraphs, f),
             Side::Joined => self.scan_joined(subgraphs, f),
         };
-        scanned.map_err(|stop| self.core().error_of(stop))
+        scanned.map_err(|stop| self.core().pager.error_of(stop))
     }
 
     fn visit(
@@ -103,6 +103,6 @@ impl WeightedTopology for TieredView {
             Side::Searched => self.visit_incoming(frontier, Waits::Yes, f),
             Side::Joined => self.visit_joined(frontier, f),
         };
-        visited.map_err(|stop| self.core().error_of(stop))
+        visited.map_err(|stop| self.core().pager.error_of(stop))
     }
 }

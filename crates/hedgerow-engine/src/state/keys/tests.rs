@@ -39,7 +39,7 @@ fn keys_are_read_where_memory_has_no_room_to_keep_them() {
     for full_of in [Purpose::Arena, Purpose::Keys] {
         let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(disk.handle()).unwrap();
         let (core, snapshot) = (&graph.engine.core, graph.snapshot().unwrap());
-        let account = core.account();
+        let account = core.pager.account();
         let full = Charge::new(account, full_of, account.room() as usize);
         let used = || [Purpose::Keys, Purpose::Reads].map(|purpose| account.used_for(purpose));
         let before = used();
@@ -49,14 +49,14 @@ fn keys_are_read_where_memory_has_no_room_to_keep_them() {
         assert_eq!(snapshot.vertex_id(key(VERTICES)).unwrap(), None);
         assert_eq!(snapshot.vertex_keys(&ids).unwrap(), KeyColumn::U64(keys.clone()));
         for (&id, &key) in ids.iter().zip(&keys) {
-            assert_eq!(core.key_of(id).unwrap(), key.into());
+            assert_eq!(core.keys.key_of(&core.pager, id).unwrap(), key.into());
         }
         // More keys of one page than one call reads at a time.
         let page: Vec<VertexId> = (0..4_000).map(VertexId).collect();
-        assert_eq!(core.find_keys_of(&page).unwrap().len(), page.len());
+        assert_eq!(core.keys.find_keys_of(&core.pager, &page).unwrap().len(), page.len());
         assert_eq!(used(), before, "none of them is kept");
         drop(full);
         assert_eq!(snapshot.vertex_id(keys[1]).unwrap(), Some(ids[1]));
-        assert!(core.ids.knows(ids[1]), "what there is room for is");
+        assert!(core.keys.ids.knows(ids[1]), "what there is room for is");
     }
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result, StorageError};
 use crate::state::budget::taken::Room;
 use crate::state::budget::{For, Need};
-use crate::state::store::Core;
+use crate::state::pager::Pager;
 
 /// The approximate bytes of a page without its edges: versions, deltas and offsets of 64 subgraphs in both
 /// directions.
@@ -21,7 +21,7 @@ const FREE: u64 = 64;
 /// The share of the limit from which on a page is loaded without its chains.
 const LARGE: u64 = 8;
 
-impl Core {
+impl Pager {
     /// Loads a page that only files hold: O(edges of 4,096 vertices), and reads of files. If the page is a
     /// large share of the memory limit, loads it without chains. Never called with a latch or a hold, or in a
     /// walk over versions.

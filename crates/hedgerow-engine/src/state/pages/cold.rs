@@ -12,7 +12,7 @@ use hedgerow_tier::{AdjacencyPart, ImageSummary, PageId, ReadMemory, SubgraphIma
 
 use super::{Installer, invalid};
 use crate::error::Result;
-use crate::state::store::Core;
+use crate::state::pager::Pager;
 
 /// Subgraphs of a page that are not in memory, and segments whose images hold them as every registered reader
 /// sees them. That is true while this value exists, despite later writes.
@@ -63,7 +63,7 @@ impl Cold {
     }
 }
 
-impl Core {
+impl Pager {
     /// Calls `read` for the subgraphs at the places `wanted` of a page that are in memory. Returns the
     /// others, if any, to be read from files. If a subgraph was not in memory and has changed since, calls
     /// `read` for it again: so `read` must not call the caller's code before it has its data. Reads no file,
@@ -151,7 +151,7 @@ impl Core {
         let installer = Installer {
             config: self.config,
             schema: &schema,
-            checkpoint: self.clock.published(),
+            checkpoint: self.order.clock.published(),
             bound: expected.bound,
             arena: self.subgraphs.arena(),
         };

@@ -10,7 +10,7 @@ use hedgerow_mem::{Subgraph, SubgraphTable};
 use hedgerow_tier::PageId;
 
 use crate::state::page_versions::UnkeptHorizon;
-use crate::state::store::Core;
+use crate::state::pager::Pager;
 
 /// The number of chains, or of pages, that are evicted before the account is checked again.
 const AT_ONCE: usize = 32;
@@ -24,7 +24,7 @@ const COOLING: usize = 10;
 /// The last page that eviction considered. The next eviction begins with it.
 type Hand = Option<PageId>;
 
-impl Core {
+impl Pager {
     /// Evicts chains, and pages without chains, until `is_enough` returns true or nothing else can be
     /// evicted. Returns the number of subgraphs whose chains were evicted. Goes through the tables page by
     /// page, from the last considered page on. Evicted chains are cooling before they are retired. If this
@@ -187,12 +187,12 @@ impl Core {
     /// Returns the horizon for eviction: the readers without a page version. These readers keep chains in
     /// memory even if files hold the chains in the same state (rule E2). The caller holds the latch.
     fn horizon_of_eviction(&self) -> UnkeptHorizon<'_> {
-        UnkeptHorizon::new(self.horizon(), &self.eviction.page_versions)
+        UnkeptHorizon::new(self.order.horizon(), &self.eviction.page_versions)
     }
 
     /// Drops the page versions that no reader needs any more.
     pub(crate) fn drop_page_versions(&self) {
-        self.eviction.page_versions.drop_unread(self.clock.published(), &self.readers);
+        self.eviction.page_versions.drop_unread(self.order.clock.published(), &self.order.readers);
     }
 
     /// Frees evicted chains and pages. Waits for a short time for walks that may still read the chains: on a

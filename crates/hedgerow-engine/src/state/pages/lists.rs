@@ -4,7 +4,7 @@
 //! The first read of a chain reads only the requested list. A second read soon after loads the chain for
 //! later reads. Without a limit everything is loaded at its first use, and stays in memory.
 
-use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::{NotInMemory, Read};
 use hedgerow_mem::{Arena, Memory, PageLook, Stored, Subgraph, SubgraphTable};
@@ -15,8 +15,8 @@ use super::reload::MOST_LOOKS;
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
 use crate::state::budget::taken::Lent;
+use crate::state::pager::Pager;
 use crate::state::recent::Touched;
-use crate::state::store::Core;
 
 /// The number of recent touches from which on a chain is loaded even if others must be evicted. With a lower
 /// number, a store with random reads would replace chains by others that are no more likely to be read.
@@ -125,7 +125,7 @@ impl Absent {
     }
 }
 
-impl Core {
+impl Pager {
     /// Calls `f` for the wanted list, at the registered timestamp `t`; `None` if its page never had content.
     /// If the list is not in memory, it is read from files. If this is not the first recent read, the chain
     /// is loaded. `f` must read nothing else of the subgraph. It may be called again if it does not find the
@@ -241,7 +241,7 @@ impl Core {
     /// if other chains must be evicted, it takes many. In a graph with keys, look-ups of existence evict
     /// nothing.
     fn is_worth_its_memory(&self, touches: u32, Touched { image, of_vertex }: Touched) -> bool {
-        if of_vertex && !self.ids.is_dense() {
+        if of_vertex && self.config.keys != KeyKind::Dense {
             return touches >= MANY_LOOKS && self.has_free_room_for(image);
         }
         touches > 1 && (touches >= MANY || self.has_free_room_for(image))
@@ -294,7 +294,7 @@ impl Core {
         let ListImage { present, degree, part } = found;
         let bytes = part.as_ref().map_or(0, bytes_of);
         let (schema, arena) = (self.schema.load(), Arena::default());
-        let (config, checkpoint, bound) = (self.config, self.clock.published(), self.ids.bound());
+        let (config, checkpoint, bound) = (self.config, self.order.clock.published(), self.bound.get());
         let installer = Installer { config, schema: &schema, checkpoint, bound, arena: &arena };
         let part = part.map(|part| installer.checked(wanted.image(), part, file)).transpose()?;
         let main = match wanted.label {

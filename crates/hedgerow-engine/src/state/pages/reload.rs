@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
 use crate::state::budget::taken::{Lent, Room, RoomToLoad};
-use crate::state::store::Core;
+use crate::state::pager::Pager;
 
 /// The greatest number of attempts of a call whose data is evicted again after each load.
 pub(super) const MOST_LOOKS: usize = 100;
@@ -34,7 +34,7 @@ struct Past {
     _lent: Lent,
 }
 
-impl Core {
+impl Pager {
     /// Calls `f` for a subgraph of a label at the registered timestamp `t`, and loads it if need be; `None`
     /// if its page never had content. `f` may be called again if it does not find its data in memory: so it
     /// must call no code of others before it has it. Under the conditions of
@@ -255,7 +255,7 @@ impl Core {
         arena: &Arena,
     ) -> Result<Vec<(Direction, Main)>> {
         let schema = self.schema.load();
-        let (config, checkpoint, bound) = (self.config, self.clock.published(), self.ids.bound());
+        let (config, checkpoint, bound) = (self.config, self.order.clock.published(), self.bound.get());
         let installer = Installer { config, schema: &schema, checkpoint, bound, arena };
         installer.mains(id, image, file)
     }

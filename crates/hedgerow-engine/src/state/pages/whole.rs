@@ -9,7 +9,7 @@ use hedgerow_tier::PageId;
 use crate::error::Result;
 use crate::state::budget::taken::Stop;
 use crate::state::budget::{For, Need};
-use crate::state::store::Core;
+use crate::state::pager::Pager;
 
 /// The bytes of a view for each subgraph and direction, without copies and corrections.
 const VIEW_BYTES_PER_CHAIN: u64 = 400;
@@ -28,7 +28,7 @@ pub(crate) enum Copies {
     All { weights: bool },
 }
 
-impl Core {
+impl Pager {
     /// True if the limit has room, without eviction, for whole labels and a view of them, in addition to the
     /// data now in memory. With `turns`, the view computes its incoming side when it is first used. O(1)
     /// without a limit, O(pages) with one; O(subgraphs) if something was evicted.
@@ -76,7 +76,7 @@ impl Core {
 
     /// Estimates the memory of a view, once the `missing` bytes are in memory. O(1).
     fn bytes_of_view(&self, missing: u64, copies: Copies, turns: bool) -> u64 {
-        let chains = u64::from(self.subgraph_bound()) * self.directions().len() as u64;
+        let chains = u64::from(self.bound.subgraphs()) * self.directions_of(LabelId::DEFAULT).len() as u64;
         let lists = self.account().used_for(Purpose::Arena).saturating_add(missing);
         let copied = match copies {
             Copies::NoView => return 0,

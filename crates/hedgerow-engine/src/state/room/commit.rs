@@ -16,6 +16,7 @@ use crate::state::budget::taken::{Room, Stop, Taken};
 use crate::state::budget::{For, Need, is_small};
 use crate::state::eviction::Pins;
 use crate::state::limits::bytes_of;
+use crate::state::pager::Pager;
 use crate::state::pages::page_of;
 use crate::state::store::Core;
 
@@ -104,8 +105,9 @@ impl<'c> CommitRoom<'c> {
     /// Returns the memory for the operations and the merges of the next attempt. They take more without
     /// waiting, if there is room.
     pub(crate) fn merges(&mut self) -> Merges {
-        Merges(self.core.memory_limit.map(|_| {
-            let mut taken = self.taken.take().unwrap_or_else(|| Taken::new(&self.core.budget, For::Commit));
+        Merges(self.core.pager.memory_limit.map(|_| {
+            let mut taken =
+                self.taken.take().unwrap_or_else(|| Taken::new(&self.core.pager.budget, For::Commit));
             let is_short = taken.bytes() < self.operations && !taken.set(self.operations);
             Arc::new(Mutex::new(Granted { taken, in_use: self.operations, needed: 0, is_short }))
         }))
@@ -144,11 +146,11 @@ impl<'c> CommitRoom<'c> {
         while self.attempts < MOST_ATTEMPTS {
             self.attempts += 1;
             let taken = self.take()?;
-            self.pins = Some(self.core.eviction.pin(&self.subgraphs));
+            self.pins = Some(self.core.pager.eviction.pin(&self.subgraphs));
             let beside = taken.bytes().min(self.merges.saturating_add(self.operations));
             let mut room = Room::to_load(taken, beside);
             let mut load = |&(label, id): &_| {
-                let loaded = self.core.load_chain((label, id), &mut room);
+                let loaded = self.core.pager.load_chain((label, id), &mut room);
                 room.checked(loaded)
             };
             match self.subgraphs.iter().try_for_each(&mut load) {
@@ -166,9 +168,9 @@ impl<'c> CommitRoom<'c> {
                 Err(Stop::Failed(error)) => return Err(error.of_commit()),
             }
         }
-        let lists = self.core.bytes_to_load_all(&self.subgraphs, |_| true);
+        let lists = self.core.pager.bytes_to_load_all(&self.subgraphs, |_| true);
         let needed = self.need(lists).bytes;
-        Err(CommitError::MemoryLimit(self.core.shortage(needed, For::Commit)).into())
+        Err(CommitError::MemoryLimit(self.core.pager.shortage(needed, For::Commit)).into())
     }
 
     /// Returns the need of the commit for lists that are loaded, its merges and its operations.
@@ -182,13 +184,14 @@ impl<'c> CommitRoom<'c> {
     fn take(&mut self) -> Result<Taken> {
         let core = self.core;
         self.refusal = None;
-        let mut taken = self.taken.take().unwrap_or_else(|| Taken::new(&core.budget, For::Commit));
-        let missing =
-            self.need(core.bytes_to_load_all(&self.subgraphs, |subgraph| !core.is_in_memory(subgraph)));
-        if taken.meet(missing) || (core.find_room(&missing) && taken.meet(missing)) {
+        let mut taken = self.taken.take().unwrap_or_else(|| Taken::new(&core.pager.budget, For::Commit));
+        let missing = self.need(
+            core.pager.bytes_to_load_all(&self.subgraphs, |subgraph| !core.pager.is_in_memory(subgraph)),
+        );
+        if taken.meet(missing) || (core.pager.find_room(&missing) && taken.meet(missing)) {
             return Ok(taken);
         }
-        let whole = self.need(core.bytes_to_load_all(&self.subgraphs, |_| true));
+        let whole = self.need(core.pager.bytes_to_load_all(&self.subgraphs, |_| true));
         while self.attempts < MOST_ATTEMPTS {
             if faults::is_on(PlantedFault::WaitsWithMemory) {
                 let _ = [2, 4, 8].iter().any(|share| taken.set(whole.bytes / share));
@@ -197,8 +200,8 @@ impl<'c> CommitRoom<'c> {
                 drop(taken);
             }
             self.pins = None;
-            let room = core.make_room_for_commit(&whole);
-            taken = Taken::new(&core.budget, For::Commit);
+            let room = core.pager.make_room_for_commit(&whole, core);
+            taken = Taken::new(&core.pager.budget, For::Commit);
             match room {
                 Ok(()) if taken.meet(whole) => return Ok(taken),
                 Ok(()) => self.attempts += 1,
@@ -212,11 +215,11 @@ impl<'c> CommitRoom<'c> {
                 Err(error) => return Err(error),
             }
         }
-        Err(CommitError::MemoryLimit(core.shortage(whole.bytes, For::Commit)).into())
+        Err(CommitError::MemoryLimit(core.pager.shortage(whole.bytes, For::Commit)).into())
     }
 }
 
-impl Core {
+impl Pager {
     /// Takes memory for the merges of a commit until they are made. Returns the bytes as an error if there is
     /// no room. Small merges fit the slack, and need none. `bytes` returns an upper bound; it is called only
     /// if there is a limit. The commit may hold its latches: it takes a turn, whose holders wait for nothing.
@@ -239,19 +242,9 @@ impl Core {
         if taken.meet(Need::new(For::Commit, bytes).with_block(bytes)) { Ok(Some(taken)) } else { Err(bytes) }
     }
 
-    /// Makes room for merges of a commit that got no [memory](Self::take_for_merges). The commit holds
-    /// nothing any more.
-    ///
-    /// # Errors
-    /// Those of [`check_room`](Self::check_room).
-    #[cold]
-    pub(crate) fn find_room_to_merge(&self, needed: u64) -> Result<()> {
-        self.make_room_for_commit(&Need::new(For::Commit, needed).with_block(needed))
-    }
-
     /// Estimates the bytes of those subgraphs that `counts`, in the order of their labels and ids: the mean
     /// of its page for each, and the pages that only files hold.
-    fn bytes_to_load_all(
+    pub(super) fn bytes_to_load_all(
         &self,
         subgraphs: &[(LabelId, SubgraphId)],
         counts: impl Fn((LabelId, SubgraphId)) -> bool,

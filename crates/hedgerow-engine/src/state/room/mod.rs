@@ -4,7 +4,6 @@
 //! for it (rule B2 of `docs/design/budget.md`).
 
 pub(crate) mod commit;
-mod operations;
 mod shortage;
 #[cfg(all(test, not(feature = "model-checking")))]
 mod tests;
@@ -19,7 +18,7 @@ use crate::state::budget::taken::{Lends, Lent, Room, Stop, Taken};
 use crate::state::budget::{EVICTED_AHEAD, For, Need, is_small};
 use crate::state::checkpoint_demand::Waited;
 use crate::state::limits::bytes_of;
-use crate::state::store::Core;
+use crate::state::pager::Pager;
 
 /// The percentage of the limit from which on memory is scarce. Then the thread in the background evicts clean
 /// data until `EVICTED_BELOW` percent less are used, and writes a checkpoint if that is not enough.
@@ -46,7 +45,15 @@ fn percent(limit: u64, percent: u64) -> u64 {
     limit / 100 * percent
 }
 
-impl Core {
+/// The store of commits that wait for memory.
+pub(crate) trait TakesCommits {
+    /// Fails if the store takes no commits any more.
+    fn check_writable(&self) -> Result<()>;
+    /// Returns the end of the log; 0 if there is no log.
+    fn log_end(&self) -> u64;
+}
+
+impl Pager {
     /// Calls `f`, which takes memory for `what`. If `f` finds no room, makes room and calls it again; `f` has
     /// kept no memory then. The caller has no latch and is in no walk. With `waits` it has taken no memory
     /// either, and waits in line for others to give memory back.
@@ -72,7 +79,7 @@ impl Core {
                 continue;
             }
             line.get_or_insert_with(|| self.budget.stand_in_line());
-            self.wait_for_room(&need)?;
+            self.wait_for_room(&need, None)?;
         }
         Err(Stop::NoRoom(needed))
     }
@@ -149,29 +156,29 @@ impl Core {
     /// [`CommitError::MemoryLimit`], [`CommitError::DiskFull`]; a [`StateError`](crate::StateError) if the
     /// store was closed meanwhile.
     #[inline]
-    pub(crate) fn check_room(&self, operations: usize) -> Result<()> {
+    pub(crate) fn check_room(&self, operations: usize, store: &impl TakesCommits) -> Result<()> {
         match self.memory_limit {
             None => Ok(()),
-            Some(limit) => self.check_room_within(limit, bytes_of(operations)),
+            Some(limit) => self.check_room_within(limit, bytes_of(operations), store),
         }
     }
 
-    fn check_room_within(&self, limit: u64, bytes: u64) -> Result<()> {
+    fn check_room_within(&self, limit: u64, bytes: u64, store: &dyn TakesCommits) -> Result<()> {
         let need = Need::new(For::Commit, bytes);
         if self.budget.total(limit) <= percent(limit, SCARCE) && self.budget.fits(&need) {
             return Ok(());
         }
-        self.ask_for_room(limit);
-        self.make_room_for_commit(&need)
+        self.ask_for_room(limit, store.log_end());
+        self.make_room_for_commit(&need, store)
     }
 
     /// Makes room for a commit that holds nothing. Waits for a checkpoint if necessary.
     #[cold]
-    pub(super) fn make_room_for_commit(&self, need: &Need) -> Result<()> {
-        match self.wait_for_room(need) {
+    pub(crate) fn make_room_for_commit(&self, need: &Need, store: &dyn TakesCommits) -> Result<()> {
+        match self.wait_for_room(need, Some(store)) {
             Ok(()) => Ok(()),
             Err(Stop::NoRoom(bytes)) => {
-                self.check_writable()?;
+                store.check_writable()?;
                 Err(CommitError::MemoryLimit(self.shortage(bytes, For::Commit)).into())
             }
             Err(Stop::Failed(error)) => Err(error),
@@ -183,11 +190,12 @@ impl Core {
     ///
     /// # Errors
     /// [`Stop::NoRoom`]; for a commit, [`CommitError::DiskFull`], and the error of a closed store.
-    fn wait_for_room(&self, need: &Need) -> std::result::Result<(), Stop> {
+    fn wait_for_room(&self, need: &Need, store: Option<&dyn TakesCommits>) -> std::result::Result<(), Stop> {
         let Some(limit) = self.memory_limit else { return Ok(()) };
         let (mut checkpoints, mut idle) = (0, 0);
+        let check_writable = || store.map_or(Ok(()), |store| store.check_writable());
         for looks in 0..MOST_LOOKS {
-            let (since, published) = (self.budget.takings.ended(), self.clock.published());
+            let (since, published) = (self.budget.takings.ended(), self.order.clock.published());
             if self.find_room(need) {
                 return Ok(());
             }
@@ -196,16 +204,16 @@ impl Core {
                 break;
             }
             if looks == 0 && need.what == For::Commit {
-                self.commit_waits.fetch_add(1, Ordering::Relaxed);
+                self.order.commit_waits.fetch_add(1, Ordering::Relaxed);
             }
             // Page versions of a checkpoint may free memory that snapshots hold.
             let fewest = if need.what == For::Commit { FEWEST_CHECKPOINTS } else { 0 };
             let unwritten = checkpoints < fewest || self.eviction.clean() < Some(published);
-            if checkpoints < MOST_CHECKPOINTS && unwritten && self.durable.is_some() {
+            if checkpoints < MOST_CHECKPOINTS && unwritten && self.has_files {
                 match self.eviction.demand.wait(checkpoints == 0, || self.log_bound.ask()) {
                     Waited::Held => {
                         (checkpoints, idle) = (checkpoints + 1, 0);
-                        self.check_writable_commit(need)?;
+                        check_writable()?;
                         continue;
                     }
                     // The attempt may have made some room before the disk was full.
@@ -213,17 +221,13 @@ impl Core {
                         let found = self.find_room(need);
                         return if found { Ok(()) } else { Err(Error::from(CommitError::DiskFull).into()) };
                     }
-                    Waited::Failed { .. } | Waited::Nobody => self.check_writable_commit(need)?,
+                    Waited::Failed { .. } | Waited::Nobody => check_writable()?,
                 }
             }
             idle = if self.may_gain_room(need, since) { 0 } else { idle + 1 };
             std::thread::sleep(FREED);
         }
         Err(Stop::NoRoom(need.bytes))
-    }
-
-    fn check_writable_commit(&self, need: &Need) -> Result<()> {
-        if need.what == For::Commit { self.check_writable() } else { Ok(()) }
     }
 
     /// True if something in progress may make room. `since`: the number of holders of memory that had ended
@@ -239,8 +243,8 @@ impl Core {
     }
 
     /// Makes the thread in the background find room, if the log has grown enough since the last demand.
-    fn ask_for_room(&self, limit: u64) {
-        if self.eviction.demand.should_ask(self.log_end(), limit / ASKED_AGAIN) {
+    fn ask_for_room(&self, limit: u64, log_end: u64) {
+        if self.eviction.demand.should_ask(log_end, limit / ASKED_AGAIN) {
             self.eviction.demand.want_room();
             self.log_bound.ask();
         }

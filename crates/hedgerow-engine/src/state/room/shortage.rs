@@ -5,17 +5,17 @@ use hedgerow_core::account::Purpose;
 
 use crate::error::Shortage;
 use crate::state::budget::{For, Lacks, Need, buffers, slack};
+use crate::state::pager::Pager;
 use crate::state::pages::places;
-use crate::state::store::Core;
 
-impl Core {
+impl Pager {
     /// Returns the reasons why there is no room for `needed` bytes. O(pages + changed subgraphs).
     #[cold]
     pub(crate) fn shortage(&self, needed: u64, what: For) -> Shortage {
         let limit = self.memory_limit.unwrap_or(u64::MAX);
         let (account, budget) = (self.account(), &self.budget);
         let of = |purpose| account.used_for(purpose);
-        let reserve = if self.durable.is_some() { buffers(limit) } else { 0 };
+        let reserve = if self.has_files { buffers(limit) } else { 0 };
         let buffered = reserve.max(of(Purpose::Log) + of(Purpose::Checkpoint));
         let fixed = of(Purpose::Tables) + of(Purpose::Keys) + of(Purpose::Coordination) + buffered;
         let held = budget.held(limit);

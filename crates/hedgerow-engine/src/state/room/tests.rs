@@ -21,7 +21,7 @@ fn store() -> Graph {
 
 /// Takes all memory that can be taken for `what`.
 fn take_all(core: &Core, what: For) -> Taken {
-    let mut taken = Taken::new(&core.budget, what);
+    let mut taken = Taken::new(&core.pager.budget, what);
     for step in [SOME, SOME / 64, SOME / 1024, 1] {
         while taken.set(taken.bytes() + step) {}
     }
@@ -36,9 +36,9 @@ fn is_full<R>(found: Result<R>) -> bool {
 }
 
 fn read(core: &Core, bytes: u64) -> Result<u64> {
-    let lacks = || core.error_of(Stop::NoRoom(bytes));
+    let lacks = || core.pager.error_of(Stop::NoRoom(bytes));
     let read = |room: &mut Room| if room.has(ReadMemory::Image(bytes)) { Ok(()) } else { Err(lacks()) };
-    core.read_within(read).map(|((), lent)| lent.taken.bytes())
+    core.pager.read_within(read).map(|((), lent)| lent.taken.bytes())
 }
 
 #[test]
@@ -48,21 +48,21 @@ fn a_purpose_leaves_free_the_memory_of_those_with_precedence() {
     let most = |what| take_all(core, what).bytes();
     let [read, commit, load, speed] = [For::Read, For::Commit, For::Load, For::Speed].map(most);
     let slack = slack(LIMIT);
-    let used = core.account().used();
+    let used = core.pager.account().used();
     assert_eq!(
         [commit, load, speed].map(|most| most + used),
         [LIMIT - slack, LIMIT - slack, LIMIT - 3 * slack]
     );
     assert_eq!(read + used, LIMIT - slack / 2, "a read that is not small");
     let commits = take_all(core, For::Commit);
-    assert!(!Taken::new(&core.budget, For::Read).set(slack), "that is the slack of small reads");
-    let small: Vec<Taken> = std::iter::repeat_with(|| Taken::new(&core.budget, For::Read))
+    assert!(!Taken::new(&core.pager.budget, For::Read).set(slack), "that is the slack of small reads");
+    let small: Vec<Taken> = std::iter::repeat_with(|| Taken::new(&core.pager.budget, For::Read))
         .take(SMALL as usize)
         .filter_map(|mut taken| taken.set(slack / SMALL).then_some(taken))
         .collect();
     assert_eq!(small.len() as u64, SMALL, "small reads continue while commits have no room");
     drop((commits, small));
-    assert_eq!((core.account().used(), core.budget.total(LIMIT)), (used, used));
+    assert_eq!((core.pager.account().used(), core.pager.budget.total(LIMIT)), (used, used));
 }
 
 #[test]
@@ -72,17 +72,17 @@ fn a_waiting_call_gets_returned_memory_and_fails_if_no_call_has_any() {
     let taken = take_all(core, For::Read);
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| read(core, SOME));
-        while !core.budget.is_waited_for() {
+        while !core.pager.budget.is_waited_for() {
             std::thread::yield_now();
         }
-        let mut other = Taken::new(&core.budget, For::Read);
+        let mut other = Taken::new(&core.pager.budget, For::Read);
         assert!(other.set(1), "a small read goes on beside it");
         drop((taken, other));
         assert_eq!(waits.join().unwrap().unwrap(), 2 * SOME, "a list and its copy");
     });
-    assert!(!core.budget.is_waited_for());
+    assert!(!core.pager.budget.is_waited_for());
     // A call does not wait for memory that no other call has taken.
-    let full = Charge::new(core.account(), Purpose::Arena, core.account().room() as usize);
+    let full = Charge::new(core.pager.account(), Purpose::Arena, core.pager.account().room() as usize);
     assert!(is_full(read(core, SOME)) && is_full(read(core, 1)));
     assert!(is_full(core.check_room(1)));
     drop(full);
@@ -119,11 +119,11 @@ fn memory_that_is_kept_for_later_reads_is_given_up() {
     let (kept, gone) = (Arc::new(Kept(AtomicBool::new(false))), Arc::new(Kept(AtomicBool::new(false))));
     for kept in [&kept, &gone] {
         let weak: Weak<Kept> = Arc::downgrade(kept);
-        core.budget.keep(weak);
+        core.pager.budget.keep(weak);
     }
     drop(gone);
     let _taken = take_all(core, For::Read);
-    assert!(!core.find_room(&Need::new(For::Read, SOME)), "there is not so much");
+    assert!(!core.pager.find_room(&Need::new(For::Read, SOME)), "there is not so much");
     assert!(kept.0.load(SeqCst), "and all was given up for it");
 }
 
@@ -137,17 +137,24 @@ fn a_read_without_room_shrinks_the_cache_of_reads() {
     edges.chunks(1 << 15).for_each(|edges| graph.insert_edges(edges).map(drop).unwrap());
     graph.checkpoint().unwrap();
     let core = &graph.engine.core;
-    core.evict_until(|| false);
+    core.pager.evict_until(|| false);
     let snapshot = graph.snapshot().unwrap();
     for (v, _) in edges.into_iter().step_by(64) {
         assert!(snapshot.degree(v, Direction::Out).unwrap() > Some(0));
     }
-    let cached = core.cold.cache().bytes() as u64;
+    let cached = core.pager.cold.cache().bytes() as u64;
     assert!(cached > LIMIT / 32, "{cached}");
     let _taken = take_all(core, For::Read);
-    let _rest = Charge::new(core.account(), Purpose::Versions, (LIMIT - core.budget.total(LIMIT)) as usize);
-    assert!(core.find_room(&Need::new(For::Read, cached / 4)), "{cached}");
-    assert!(!core.find_room(&Need::new(For::Read, cached)), "it keeps the bytes that it may always take");
+    let _rest = Charge::new(
+        core.pager.account(),
+        Purpose::Versions,
+        (LIMIT - core.pager.budget.total(LIMIT)) as usize,
+    );
+    assert!(core.pager.find_room(&Need::new(For::Read, cached / 4)), "{cached}");
+    assert!(
+        !core.pager.find_room(&Need::new(For::Read, cached)),
+        "it keeps the bytes that it may always take"
+    );
 }
 
 /// Each of two commits merges more than half of the limit. Both check for room at the same moment, with their
@@ -157,20 +164,20 @@ fn of_two_commits_that_merge_at_the_same_moment_one_has_the_room() {
     let graph = store();
     let core = &graph.engine.core;
     let bytes = LIMIT / 3 * 2;
-    let merges = || core.take_for_merges(|| bytes as usize);
+    let merges = || core.pager.take_for_merges(|| bytes as usize);
     let first = merges();
     assert!(matches!(first, Ok(Some(_))));
     assert_eq!(merges().err(), Some(bytes), "that is the room of the first");
-    assert!(matches!(core.take_for_merges(|| 4096), Ok(None)), "a small one fits the slack");
+    assert!(matches!(core.pager.take_for_merges(|| 4096), Ok(None)), "a small one fits the slack");
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| core.find_room_to_merge(bytes));
         drop(first);
         waits.join().unwrap().unwrap();
     });
     assert!(matches!(merges(), Ok(Some(_))));
-    assert_eq!(core.budget.takings.promised(), 0, "each promise is over");
+    assert_eq!(core.pager.budget.takings.promised(), 0, "each promise is over");
     let unlimited = Options::new().in_memory().unwrap();
-    assert!(matches!(unlimited.engine.core.take_for_merges(|| usize::MAX), Ok(None)));
+    assert!(matches!(unlimited.engine.core.pager.take_for_merges(|| usize::MAX), Ok(None)));
 }
 
 #[test]

@@ -45,16 +45,16 @@ impl Graph {
         snapshot: &Snapshot,
         report: &mut CheckReport,
     ) -> Result<()> {
-        let stored = &self.engine.ids.stored;
+        let stored = &self.engine.keys.ids.stored;
         if !stored.are_there() || stored.all_known() {
             return self.look_up_keys(census.vertices(), snapshot, report);
         }
         let mut sums = Sums::new(&self.engine);
-        let sources = self.engine.pages.sources();
+        let sources = self.engine.pager.pages.sources();
         self.each_key(census.vertices(), |v, key| {
-            match self.engine.ids.lookup(key, snapshot.timestamp()) {
+            match self.engine.keys.ids.lookup(key, snapshot.timestamp()) {
                 Some(named) if named == v => {}
-                None if !self.engine.ids.knows(v) => sums.add(&sources, key, v),
+                None if !self.engine.keys.ids.knows(v) => sums.add(&sources, key, v),
                 _ => sums.suspect(v),
             }
             Ok(())
@@ -62,8 +62,8 @@ impl Graph {
         if sums.keys > 0 {
             // Takes the sources again: a checkpoint may have replaced files, since the pass above read them,
             // by files with the same keys.
-            self.engine.pages.sources().for_each_key(|key, named| {
-                if !self.engine.ids.knows(named) {
+            self.engine.pager.pages.sources().for_each_key(|key, named| {
+                if !self.engine.keys.ids.knows(named) {
                     sums.take_off(key, named);
                 }
             })?;
@@ -79,7 +79,7 @@ impl Graph {
         report: &mut CheckReport,
     ) -> Result<()> {
         self.each_key(vertices, |v, key| {
-            if self.engine.vertex_to_read(key, snapshot.timestamp())? != Some(v) {
+            if self.engine.keys.vertex_to_read(&self.engine.pager, key, snapshot.timestamp())? != Some(v) {
                 report.problem(format!("vertex {} has key {key}, which names another vertex or none", v.0));
             }
             Ok(())
@@ -97,7 +97,7 @@ impl Graph {
             if together.is_empty() {
                 return Ok(());
             }
-            let keys = self.engine.telling_keys(|keys| {
+            let keys = self.engine.keys.telling_keys(&self.engine.pager, |keys| {
                 let keys = together.iter().map(|&v| keys.of(v));
                 Ok(keys.collect::<Vec<VertexKey>>())
             })?;
@@ -125,11 +125,11 @@ struct Sum {
 
 impl Sums {
     fn new(core: &Core) -> Sums {
-        let most = core.memory_limit.map_or(BYTES, |limit| limit / SHARE) / size_of::<Sum>() as u64;
-        let ids_per_sum = u64::from(core.ids.bound()).div_ceil(most).max(u64::from(IDS_PER_SUM));
+        let most = core.pager.memory_limit.map_or(BYTES, |limit| limit / SHARE) / size_of::<Sum>() as u64;
+        let ids_per_sum = u64::from(core.keys.ids.bound()).div_ceil(most).max(u64::from(IDS_PER_SUM));
         let ids_per_sum = u32::try_from(ids_per_sum).unwrap_or(u32::MAX);
-        let sums = vec![Sum::default(); core.ids.bound().div_ceil(ids_per_sum) as usize];
-        let charge = Charge::new(core.account(), Purpose::Views, size_of_val(&sums[..]));
+        let sums = vec![Sum::default(); core.keys.ids.bound().div_ceil(ids_per_sum) as usize];
+        let charge = Charge::new(core.pager.account(), Purpose::Views, size_of_val(&sums[..]));
         Sums { fingerprints: RandomState::new(), ids_per_sum, sums, keys: 0, _charge: charge }
     }
 

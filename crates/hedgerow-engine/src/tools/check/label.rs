@@ -54,9 +54,9 @@ impl<'a> LabelCheck<'a> {
             Some([src, dst]) => Some([of_kind(src)?, of_kind(dst)?]),
             None => None,
         };
-        let has_second = label.id() != LabelId::VERTICES && !core.config.is_one_way();
+        let has_second = label.id() != LabelId::VERTICES && !core.catalog.config.is_one_way();
         let edges = snapshot.edge_count()?;
-        let (placement, sides) = (core.placement(), has_second.then(|| Sides::new(core, edges)));
+        let (placement, sides) = (core.catalog.placement(), has_second.then(|| Sides::new(core, edges)));
         let list = ListSoFar::default();
         Ok(LabelCheck { lists, label, placement, ends, sides, edges: 0, incoming: 0, list })
     }
@@ -147,13 +147,13 @@ impl<'a> LabelCheck<'a> {
         let core = self.lists.core;
         let differing = sides.differing();
         let (looked_at, others) = differing.split_at(differing.len().min(MAX_PROBLEMS));
-        let at_once = sides.at_once(core.memory_limit.map_or(BYTES, |limit| limit / SHARE));
+        let at_once = sides.at_once(core.pager.memory_limit.map_or(BYTES, |limit| limit / SHARE));
         for chosen in looked_at.chunks(at_once) {
             if report.problems.len() >= MAX_PROBLEMS {
                 report.more = true;
                 break;
             }
-            let mut charge = Charge::new(core.account(), Purpose::Views, 0);
+            let mut charge = Charge::new(core.pager.account(), Purpose::Views, 0);
             let mut copies: Vec<Copied> = Vec::new();
             self.lists.of_label(self.label.id(), &mut |v, direction, met| {
                 let Met::Edge(item) = met else { return };

@@ -45,7 +45,7 @@ impl Lists<'_> {
         label: LabelId,
         f: &mut impl FnMut(VertexId, Direction, Met<'_>),
     ) -> Result<()> {
-        let Some(table) = self.core.table(label) else { return Ok(()) };
+        let Some(table) = self.core.pager.table(label) else { return Ok(()) };
         for first in SubgraphTable::possible(table).step_by(PAGE) {
             self.of_page(PageId { label, page: (first.index() / PAGE) as u32 }, f)?;
         }
@@ -54,8 +54,8 @@ impl Lists<'_> {
 
     fn of_page(self, page: PageId, f: &mut impl FnMut(VertexId, Direction, Met<'_>)) -> Result<()> {
         let subgraph_at = |place: usize| SubgraphId(page.page * PAGE as u32 + place as u32);
-        let directions = self.core.directions_of(page.label);
-        let cold = self.core.read_in_memory(page, u64::MAX, self.ts, |place, subgraph| {
+        let directions = self.core.catalog.directions_of(page.label);
+        let cold = self.core.pager.read_in_memory(page, u64::MAX, self.ts, |place, subgraph| {
             let mut versions: [Option<Arc<Version>>; 2] = [None, None];
             for (version, &direction) in versions.iter_mut().zip(directions) {
                 *version = subgraph.version(direction, self.ts)?;
@@ -73,9 +73,9 @@ impl Lists<'_> {
             Ok(())
         })?;
         let Some(cold) = cold else { return Ok(()) };
-        let expected = Expected { bound: self.core.ids.bound(), exists: |id| self.census.present(id) };
-        let mut charge = Charge::new(self.core.account(), Purpose::Views, 0);
-        self.core.read_cold(&cold, expected, &mut |_| true, |image| {
+        let expected = Expected { bound: self.core.keys.ids.bound(), exists: |id| self.census.present(id) };
+        let mut charge = Charge::new(self.core.pager.account(), Purpose::Views, 0);
+        self.core.pager.read_cold(&cold, expected, &mut |_| true, |image| {
             charge.set(image.parts.iter().map(bytes_of).sum());
             image.parts.iter().for_each(|part| of_part(subgraph_at(image.place), part, f));
             Ok(())

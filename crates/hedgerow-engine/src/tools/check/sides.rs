@@ -75,12 +75,12 @@ impl Sides {
     pub(super) fn new(core: &Core, edges: u64) -> Sides {
         let fingerprints = RandomState::new();
         let spread = [0_u64, 1].map(|n| fingerprints.hash_one(n) | 1);
-        let room = core.memory_limit.unwrap_or(u64::MAX) / SHARE / size_of::<u128>() as u64;
+        let room = core.pager.memory_limit.unwrap_or(u64::MAX) / SHARE / size_of::<u128>() as u64;
         let wanted = (edges / EDGES_PER_SUM).clamp(FEWEST, MOST).next_power_of_two();
         // A power of two, even if the limit determines the number: bits of a hash choose the sum.
         let count = wanted.min(1 << room.max(FEWEST).ilog2()) as usize;
-        let charge = Charge::new(core.account(), Purpose::Views, count * size_of::<u128>());
-        let placement = core.placement();
+        let charge = Charge::new(core.pager.account(), Purpose::Views, count * size_of::<u128>());
+        let placement = core.catalog.placement();
         Sides { placement, fingerprints, spread, sums: vec![0; count], edges: 0, _charge: charge }
     }
 

@@ -34,10 +34,10 @@ fn grow(graph: &Graph) {
 /// Finds that the list is not in memory, calls `meanwhile`, and continues the read.
 fn read(graph: &Graph, meanwhile: impl FnOnce()) -> Option<ColdList> {
     let wanted = Wanted::list(LabelId::DEFAULT, V, Direction::Out);
-    let (engine, table) = (&graph.engine, &graph.engine.subgraphs);
+    let (engine, table) = (&graph.engine, &graph.engine.pager.subgraphs);
     let absent = Absent::look(table, V.subgraph()).expect("it is not in memory");
     meanwhile();
-    engine.read_absent(table, wanted, absent).unwrap()
+    engine.pager.read_absent(table, wanted, absent).unwrap()
 }
 
 fn degree(list: Option<ColdList>) -> Option<usize> {

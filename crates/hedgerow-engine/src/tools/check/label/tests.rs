@@ -72,11 +72,18 @@ impl Planted {
         let ts = graph.snapshot().unwrap().timestamp();
         let op = LocalOp { local: self.at.local(), op: self.op, dst: self.other, weight: self.weight };
         let attributes = Attributes { rank: self.rank, row: RowRef::from(self.row.as_ref()) };
-        let hold = engine.hold();
-        let subgraph = engine.table_or_create(label).get_or_create(self.at.subgraph(), &hold).unwrap();
+        let hold = engine.pager.hold();
+        let subgraph = engine.pager.table_or_create(label).get_or_create(self.at.subgraph(), &hold).unwrap();
         let (ops, attributes) = ([op], [attributes]);
         let ops = Ops::with(&ops, &attributes);
-        subgraph.latch().apply(self.direction, ops, ts, engine.is_weighted(label), &engine.horizon(), |_| {});
+        subgraph.latch().apply(
+            self.direction,
+            ops,
+            ts,
+            engine.catalog.is_weighted(label),
+            &engine.order.horizon(),
+            |_| {},
+        );
     }
 }
 

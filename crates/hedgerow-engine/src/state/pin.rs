@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_core::Timestamp;
 use hedgerow_txn::{Counts, Registration};
 
+use crate::state::reclaim::close_reader;
 use crate::state::store::Core;
 
 /// Returns a hint for the thread's slots in the registry. Each thread has slots of its own, unless there are
 /// too many threads.
-pub(super) fn slot_hint() -> usize {
+pub(crate) fn slot_hint() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static HINT: Cell<usize> = const { Cell::new(usize::MAX) });
     HINT.with(|hint| {
@@ -43,19 +44,17 @@ impl Pinned<'_> {
 impl Drop for Pinned<'_> {
     fn drop(&mut self) {
         if let Some(registration) = self.registration.take() {
-            self.core.close_reader(registration);
+            close_reader(self.core, registration);
         }
     }
 }
 
-impl Core {
-    /// Registers the published timestamp, so that its state stays readable.
-    pub(crate) fn pin(&self) -> Pinned<'_> {
-        let (registration, counts) = self.readers.register(slot_hint(), || {
-            let ts = self.clock.published();
-            Some((ts, self.clock.counts(ts)?))
-        });
-        let ts = registration.ts();
-        Pinned { core: self, registration: Some(registration), ts, counts }
-    }
+/// Registers the published timestamp, so that its state stays readable.
+pub(crate) fn pin(core: &Core) -> Pinned<'_> {
+    let (registration, counts) = core.order.readers.register(slot_hint(), || {
+        let ts = core.order.clock.published();
+        Some((ts, core.order.clock.counts(ts)?))
+    });
+    let ts = registration.ts();
+    Pinned { core, registration: Some(registration), ts, counts }
 }
