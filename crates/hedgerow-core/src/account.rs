@@ -175,6 +175,11 @@ impl Charge {
         }
         self.bytes = bytes;
     }
+
+    /// Leaves the bytes charged: the caller knows who discharges them.
+    pub fn keep(mut self) {
+        self.bytes = 0;
+    }
 }
 
 impl Clone for Charge {

@@ -88,6 +88,11 @@ impl Row {
         Row::new(self.cells().iter().filter(|(_, value)| fixed(value)).cloned().collect::<Cells>())
     }
 
+    /// Returns the most bytes on the heap of a row of so many properties, without texts and bytes.
+    pub(crate) fn most_bytes(properties: usize) -> usize {
+        properties * size_of::<(PropertyId, Value)>() + 2 * size_of::<usize>()
+    }
+
     /// Returns the bytes of the row on the heap; shared values are counted in full.
     pub fn bytes(&self) -> usize {
         let own = match &self.0 {

@@ -84,6 +84,17 @@ impl<'a> RowRef<'a> {
         }
     }
 
+    /// Returns an upper bound of the bytes on the heap of the [owned row](Self::to_row). O(properties).
+    pub fn owned_bytes(self) -> usize {
+        let of_columns = |columns: &Columns| Row::most_bytes(columns.0.len());
+        match self {
+            RowRef::Empty | RowRef::Word(..) => 0,
+            RowRef::Row(row) | RowRef::Fixed(row) => row.bytes(),
+            RowRef::Columns(columns, _) => of_columns(columns) + self.variable_bytes(),
+            RowRef::FixedColumns(columns, _) => of_columns(columns),
+        }
+    }
+
     /// True if no property has a value.
     #[inline]
     pub fn is_empty(self) -> bool {

@@ -68,6 +68,20 @@ impl DeltaExtra {
         }
     }
 
+    /// Returns the bytes that the arrays of a delta with room for `capacity` entries take, in addition to
+    /// those of `present`, once the delta has rows, or ranks.
+    pub(crate) fn missing_bytes(
+        present: Option<&DeltaExtra>,
+        capacity: usize,
+        (rows, ranks): (bool, bool),
+    ) -> usize {
+        let lacks_rows = rows && present.is_none_or(|extra| !extra.has_rows());
+        let lacks_ranks = ranks && present.is_none_or(|extra| extra.ranks.get().is_none());
+        let own = if present.is_some() { 0 } else { size_of::<DeltaExtra>() };
+        let array = |lacks: bool, size: usize| if lacks { capacity * size } else { 0 };
+        own + array(lacks_rows, size_of::<OnceLock<Row>>()) + array(lacks_ranks, size_of::<AtomicU64>())
+    }
+
     /// Counts bytes. One thread at a time writes, so this needs no locked instruction.
     fn hold(&self, bytes: usize) {
         self.held.store(self.held.load(Ordering::Relaxed) + bytes, Ordering::Relaxed);

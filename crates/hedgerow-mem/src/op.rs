@@ -154,6 +154,11 @@ impl<'a> Ops<'a> {
         self.attributes.iter().any(|attributes| !matches!(attributes.row, RowRef::Empty))
     }
 
+    /// Returns the rows of the operations; none if no operation has attributes.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = RowRef<'a>> + use<'a> {
+        self.attributes.iter().map(|attributes| attributes.row)
+    }
+
     /// Returns the operations without their attributes.
     #[inline]
     pub(crate) fn iter(&self) -> std::slice::Iter<'a, LocalOp> {

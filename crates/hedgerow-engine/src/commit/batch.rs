@@ -198,6 +198,7 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, me
         part.attributes.reserve_exact(part.entries.len());
     }
     let hint = InterpolationHint::over(engine.keys.ids.bound());
+    let limited = engine.pager.memory_limit.is_some();
     let (mut heads, mut lists) = (0, 0);
     for at in 0..part.batches.len() {
         let upto = |ahead: usize| part.batches.len().min(at + ahead);
@@ -212,8 +213,9 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, me
         gather(engine, outcomes, part, at, hint);
         for &direction in part.label.directions {
             let count = part.batches[at].effects(direction).len();
-            let fits = count == 0 || part.latched[at].has_room(direction, count);
-            if !(fits || merge_ahead(engine, part, (at, direction), merges)) {
+            let needs_memory = count > 0
+                && (limited && !part.attributes.is_empty() || !part.latched[at].has_room(direction, count));
+            if needs_memory && !merge_ahead(engine, part, (at, direction), merges) {
                 // No timestamp was drawn yet: the built versions are dropped, and the attempt ends.
                 part.is_cut_short = true;
             }
@@ -222,7 +224,8 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, me
 }
 
 /// Makes room for the effects on a chain, or builds the version in which they are merged. False if the memory
-/// limit has no room for that, or had none for another merge of the commit.
+/// limit has no room for that, or had none for another merge of the commit. The commit has the memory of the
+/// attributes until it has applied them.
 #[cold]
 fn merge_ahead(
     engine: &Engine,
@@ -234,7 +237,8 @@ fn merge_ahead(
     let (batch, held) = (&batches[at], &mut latched[at]);
     let ops = ops(effects, attributes, batch.effects(direction));
     let bytes = engine.pager.memory_limit.map_or(0, |_| held.bytes_to_merge(direction, ops.len()));
-    if !merges.begin(bytes) {
+    let of_attributes = engine.pager.memory_limit.map_or(0, |_| held.bytes_of_attributes(direction, ops));
+    if !merges.begin(bytes + of_attributes) {
         return false;
     }
     let chain = PartitionKey { label: label.label, subgraph: batch.subgraph, direction };

@@ -219,13 +219,25 @@ fn make_pages<'e>(
     Ok(latches.make(engine, &latch_keys))
 }
 
-/// Returns an upper bound of the memory for the merges of a commit, and for the pages that it makes.
+/// The operations of a commit on one chain, and their attributes if any of them has some.
+type ChainOps<'a> = (SmallVec<[LocalOp; 4]>, SmallVec<[Attributes<'a>; 4]>);
+
+fn ops_of<'a>(sides: &[AdjacencyOp<'a>]) -> ChainOps<'a> {
+    let ops = sides.iter().map(|side| side.op).collect();
+    let has_any = sides.iter().any(|side| !side.attributes.is_none());
+    (ops, if has_any { sides.iter().map(|side| side.attributes).collect() } else { SmallVec::new() })
+}
+
+/// Returns an upper bound of the memory for the merges of a commit, for the ranks and properties of its
+/// operations, and for the pages that it makes.
 fn bytes_to_merge(engine: &Engine, effects: &Effects, latches: &Latches<'_>) -> usize {
     let all = effects.adjacency_ops(engine);
-    let of_chain = |ops: &[AdjacencyOp<'_>]| {
-        let chain = ops[0].chain;
-        let latched = latches.get_of(chain.label, chain.subgraph);
-        latched.map_or(0, |latched| latched.bytes_to_merge(chain.direction, ops.len()))
+    let of_chain = |sides: &[AdjacencyOp<'_>]| {
+        let chain = sides[0].chain;
+        let Some(latched) = latches.get_of(chain.label, chain.subgraph) else { return 0 };
+        let (ops, attributes) = ops_of(sides);
+        latched.bytes_to_merge(chain.direction, ops.len())
+            + latched.bytes_of_attributes(chain.direction, Ops::with(&ops, &attributes))
     };
     let merges: usize = all.chunk_by(|a, b| a.chain == b.chain).map(of_chain).sum();
     merges + latches.absent_pages() * SubgraphPage::bytes()
@@ -310,19 +322,12 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
         }
     }
     let all = effects.adjacency_ops(engine);
-    let mut ops: SmallVec<[LocalOp; 4]> = SmallVec::new();
-    let mut attributes: SmallVec<[Attributes<'_>; 4]> = SmallVec::new();
     for group in all.chunk_by(|a, b| a.chain == b.chain) {
         let chain = group[0].chain;
         let Some(latched) = latches.get_mut(chain.label, chain.subgraph) else { continue };
         let pinned = |pin| engine.pager.keep(chain, pin);
         let weighted = engine.catalog.is_weighted(chain.label);
-        ops.clear();
-        attributes.clear();
-        ops.extend(group.iter().map(|side| side.op));
-        if !group.iter().all(|side| side.attributes.is_none()) {
-            attributes.extend(group.iter().map(|side| side.attributes));
-        }
+        let (ops, attributes) = ops_of(group);
         latched.apply(chain.direction, Ops::with(&ops, &attributes), ts, weighted, &horizon, pinned);
     }
 }

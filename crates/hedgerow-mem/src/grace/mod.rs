@@ -52,7 +52,7 @@ pub use retire_list::{RetireList, RetireStats};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hedgerow_core::account::{Account, Purpose};
+use hedgerow_core::account::{Account, Charge, Purpose};
 
 use crate::arena::Arena;
 
@@ -119,6 +119,14 @@ impl Memory {
             version.charged.store(held, Ordering::Relaxed);
             self.account().charge(Purpose::Versions, held - charged);
         }
+    }
+
+    /// Charges the bytes of a version outside the arena, before it is linked. If it is linked, the charge is
+    /// kept, and the retire list discharges it.
+    pub(crate) fn charge_unlinked(&self, version: &Version) -> Charge {
+        let held = version.heap_bytes();
+        version.charged.store(held, Ordering::Relaxed);
+        Charge::new(self.account(), Purpose::Versions, held)
     }
 
     /// Returns the cooling chains.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::account::Charge;
 use hedgerow_core::{Direction, Timestamp};
 
 use super::Latched;
@@ -16,6 +17,8 @@ pub struct Ahead {
     head: Arc<Version>,
     /// The version in its final block. A temporary block would leave a gap next to each version.
     next: Arc<Version>,
+    /// The charge for `next` until it is linked. The retire list discharges a version that was linked.
+    charge: Charge,
 }
 
 impl Latched<'_> {
@@ -52,7 +55,8 @@ impl Latched<'_> {
         // Timestamps only place the operations behind the entries of the delta. They are there anyway, so any
         // timestamp is right.
         let next = fold::all(&head, ops, head.begin, weighted, self.subgraph.memory().arena());
-        Ahead { head, next: Arc::new(next) }
+        let charge = self.subgraph.memory().charge_unlinked(&next);
+        Ahead { head, next: Arc::new(next), charge }
     }
 
     /// Like [`apply`](Self::apply), but with the result of [`prepare`](Self::prepare) for the same
@@ -69,7 +73,7 @@ impl Latched<'_> {
         horizon: &impl Horizon,
         pinned: impl FnMut(Pin),
     ) {
-        let Some(Ahead { head, mut next }) = built else {
+        let Some(Ahead { head, mut next, charge }) = built else {
             return self.apply(direction, ops, ts, weighted, horizon, pinned);
         };
         debug_assert!(
@@ -83,6 +87,72 @@ impl Latched<'_> {
             next.begin = ts;
             next.delta.begin_at(ts);
         }
+        charge.keep();
         self.replace(direction, head, next, horizon, pinned);
+    }
+}
+
+#[cfg(all(test, not(feature = "loom")))]
+mod tests {
+    use hedgerow_core::account::Purpose;
+    use hedgerow_core::{LocalVertex, VertexId};
+
+    use super::*;
+    use crate::op::{Attributes, EdgeOp, LocalOp};
+    use crate::{Memory, Subgraph};
+
+    struct NoReaders;
+
+    impl Horizon for NoReaders {
+        fn published(&self) -> Timestamp {
+            Timestamp::ZERO
+        }
+
+        fn pin_in(&self, _: Timestamp, _: Timestamp) -> Option<Pin> {
+            None
+        }
+    }
+
+    /// A version takes its memory when it is built, so it is charged from then on, and not only when it is
+    /// linked.
+    #[test]
+    fn a_version_is_charged_when_it_is_built() {
+        const EDGES: usize = 5_000;
+        let memory = Memory::default();
+        let subgraph = Subgraph::new(memory.clone());
+        let op = |edge| LocalOp {
+            local: LocalVertex(0),
+            op: EdgeOp::Insert,
+            dst: VertexId(edge as u32),
+            weight: 0.0,
+        };
+        let ops: Vec<LocalOp> = (0..EDGES).map(op).collect();
+        let ranks: Vec<Attributes<'_>> =
+            (0..EDGES).map(|_| Attributes { rank: 7, ..Attributes::NONE }).collect();
+        let ops = Ops::with(&ops, &ranks);
+        let used = || memory.account().used_for(Purpose::Versions) as usize;
+        let mut latched = subgraph.latch();
+        let build = |latched: &mut Latched<'_>| {
+            let built = latched.prepare(Direction::Out, ops, false, &NoReaders, |_| ());
+            built.expect("the operations fit no delta")
+        };
+        let built = build(&mut latched);
+        let with_version = used();
+        drop(built);
+        let without = used();
+        assert!(with_version - without >= EDGES * size_of::<u64>(), "{with_version} {without}");
+        let built = build(&mut latched);
+        assert_eq!(used(), with_version);
+        latched.apply_ahead(Direction::Out, ops, Some(built), Timestamp(1), false, &NoReaders, |_| ());
+        drop(latched);
+        assert_eq!(
+            subgraph.read(Direction::Out, Timestamp(1), |read| read.degree(LocalVertex(0))),
+            Ok(Some(EDGES))
+        );
+        memory.retire_list().drain();
+        assert!(
+            (with_version - without..=with_version).contains(&used()),
+            "with or without the version before"
+        );
     }
 }

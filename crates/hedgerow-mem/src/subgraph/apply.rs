@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, Timestamp};
+use hedgerow_core::{Direction, RowRef, Timestamp};
 
 use super::Latched;
 use crate::arena::Counted;
@@ -84,6 +84,26 @@ impl Latched<'_> {
         // The next version has an empty delta, with its Bloom filter.
         let entries = count.saturating_add(fold::delta_capacity(edges));
         present.saturating_add(entries.saturating_mul(size_of::<LocalOp>() + 8))
+    }
+
+    /// Returns an upper bound of the bytes that the ranks and properties of operations take, in addition to
+    /// those of the [merge](Self::bytes_to_merge), until they are applied. O(operations), and O(1) if they
+    /// have neither.
+    pub fn bytes_of_attributes(&self, direction: Direction, ops: Ops<'_>) -> usize {
+        if !ops.have_attributes() {
+            return 0;
+        }
+        let head = self.writer.heads[direction as usize].as_ref();
+        let (present, capacity) =
+            match head.filter(|head| head.delta.len() + ops.len() <= head.delta.capacity()) {
+                Some(head) => (head.delta.extra(), head.delta.capacity()),
+                None => {
+                    let edges = head.map_or(0, |head| head.main.edges().len()).saturating_add(ops.len());
+                    (None, fold::delta_capacity(edges))
+                }
+            };
+        let arrays = DeltaExtra::missing_bytes(present, capacity, (ops.has_rows(), ops.has_ranks()));
+        arrays + ops.rows().map(RowRef::owned_bytes).sum::<usize>()
     }
 
     #[cold]

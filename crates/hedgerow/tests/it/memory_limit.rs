@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow::{
     CommitError, Direction, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, OpenError, Options,
-    StateError,
+    StateError, Value,
 };
 use hedgerow_testkit::{FOR_EVER, SimFs};
 use hedgerow_workload::rng::Rng;
@@ -231,4 +231,34 @@ fn writers_and_views_stay_within_the_limit() {
     });
     let highest = highest.into_inner().max(graph.stats().unwrap().memory_bytes());
     assert!(highest <= 2 * LIMIT, "{highest} of {}", 2 * LIMIT);
+}
+
+/// Each commit adds edges with two numbers to most chains of a graph that nearly fills the limit. When the
+/// commits are applied, the deltas of these chains take memory for the numbers.
+#[test]
+fn properties_of_a_commit_are_within_the_limit() {
+    const VERTICES: u64 = 1 << 16;
+    let disk = SimFs::new();
+    let mut rng = Rng::new(5);
+    let mut commit = |graph: &Graph, edges: u64| {
+        let edge = |n| (rng.below(VERTICES), rng.below(VERTICES), [Value::I64(n as i64), Value::I64(7)]);
+        let edges: Vec<_> = (0..edges).map(edge).collect();
+        graph.transact(1, |tx| tx.put_edges_with("", &["n", "m"], edges.clone()))
+    };
+    let graph = limited(8 * LIMIT).open_on(disk.handle()).unwrap();
+    (0..5).for_each(|_| _ = commit(&graph, 25_000).unwrap());
+    graph.checkpoint().unwrap();
+    graph.close().unwrap();
+    let graph = Options::new().memory_limit(LIMIT).open_on(disk.handle()).unwrap();
+    let mut refused = 0;
+    for round in 0..30 {
+        match commit(&graph, 6_000) {
+            Ok(_) => {}
+            Err(Error::Commit(CommitError::MemoryLimit { .. })) => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+        let most = graph.most_memory_used();
+        assert!(most <= LIMIT, "round {round}: {most} of {LIMIT}, {refused} refused");
+    }
+    assert!((1..25).contains(&refused), "{refused} refused");
 }

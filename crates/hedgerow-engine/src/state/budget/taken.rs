@@ -131,8 +131,12 @@ impl Asked {
     }
 
     fn total(&self) -> u64 {
-        let image = self.lists.saturating_add(self.values);
-        self.kept.saturating_add(self.buffers).saturating_add(image)
+        self.kept.saturating_add(self.read())
+    }
+
+    /// Returns the bytes of the buffers and of the image.
+    fn read(&self) -> u64 {
+        self.buffers.saturating_add(self.lists).saturating_add(self.values)
     }
 }
 
@@ -223,7 +227,9 @@ impl Room {
         let copied = if self.copies { asked.lists } else { 0 };
         let bytes = asked.total().saturating_add(copied);
         // A load begins with memory for all that it is going to read.
-        let has = bytes <= self.taken.bytes() && self.copies || self.taken.set(bytes);
+        // Only copies of lists are in the arena, so its gaps serve nothing else.
+        let need = Need::new(self.taken.what, bytes).with_block(asked.read());
+        let has = bytes <= self.taken.bytes() && self.copies || self.taken.meet(need);
         if has {
             self.asked = asked;
         } else {

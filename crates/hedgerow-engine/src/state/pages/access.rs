@@ -159,7 +159,7 @@ impl Pager {
 
     /// Returns an upper bound of the bytes of ranks and properties of a page, which have the same size in
     /// memory and in files.
-    fn value_bytes_of_page(&self, id: PageId) -> u64 {
+    pub(crate) fn value_bytes_of_page(&self, id: PageId) -> u64 {
         let has_values = id.label != LabelId::DEFAULT || !self.schema.default_is_plain();
         if has_values { self.pages.sources().bytes_of_page(id) } else { 0 }
     }

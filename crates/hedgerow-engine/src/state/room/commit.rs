@@ -168,15 +168,17 @@ impl<'c> CommitRoom<'c> {
                 Err(Stop::Failed(error)) => return Err(error.of_commit()),
             }
         }
-        let lists = self.core.pager.bytes_to_load_all(&self.subgraphs, |_| true);
-        let needed = self.need(lists).bytes;
+        let needed = self.need(|_| true).bytes;
         Err(CommitError::MemoryLimit(self.core.pager.shortage(needed, For::Commit)).into())
     }
 
-    /// Returns the need of the commit for lists that are loaded, its merges and its operations.
-    fn need(&self, lists: u64) -> Need {
-        let merges = self.merges.saturating_add(self.operations);
-        Need::new(For::Commit, lists.saturating_add(self.more).saturating_add(merges)).with_block(self.merges)
+    /// Returns the need of the commit for its merges, its operations, and those subgraphs that `counts`. Gaps
+    /// of the arena serve lists, but neither properties nor what the last attempt lacked.
+    fn need(&self, counts: impl Fn((LabelId, SubgraphId)) -> bool) -> Need {
+        let (lists, values) = self.core.pager.bytes_to_load_all(&self.subgraphs, counts);
+        let outside = self.merges.saturating_add(self.more).saturating_add(values);
+        let all = lists.saturating_add(self.operations).saturating_add(outside);
+        Need::new(For::Commit, all).with_block(outside)
     }
 
     /// Takes memory for all that the commit needs: at first by eviction, with what it has loaded pinned. If
@@ -185,13 +187,11 @@ impl<'c> CommitRoom<'c> {
         let core = self.core;
         self.refusal = None;
         let mut taken = self.taken.take().unwrap_or_else(|| Taken::new(&core.pager.budget, For::Commit));
-        let missing = self.need(
-            core.pager.bytes_to_load_all(&self.subgraphs, |subgraph| !core.pager.is_in_memory(subgraph)),
-        );
+        let missing = self.need(|subgraph| !core.pager.is_in_memory(subgraph));
         if taken.meet(missing) || (core.pager.find_room(&missing) && taken.meet(missing)) {
             return Ok(taken);
         }
-        let whole = self.need(core.pager.bytes_to_load_all(&self.subgraphs, |_| true));
+        let whole = self.need(|_| true);
         while self.attempts < MOST_ATTEMPTS {
             if faults::is_on(PlantedFault::WaitsWithMemory) {
                 let _ = [2, 4, 8].iter().any(|share| taken.set(whole.bytes / share));
@@ -242,15 +242,16 @@ impl Pager {
         if taken.meet(Need::new(For::Commit, bytes).with_block(bytes)) { Ok(Some(taken)) } else { Err(bytes) }
     }
 
-    /// Estimates the bytes of those subgraphs that `counts`, in the order of their labels and ids: the mean
-    /// of its page for each, and the pages that only files hold.
+    /// Estimates the bytes of those subgraphs that `counts`, in the order of their labels and ids: of their
+    /// lists, with the pages that only files hold, and of their ranks and properties. Takes the mean of its
+    /// page for each subgraph.
     pub(super) fn bytes_to_load_all(
         &self,
         subgraphs: &[(LabelId, SubgraphId)],
         counts: impl Fn((LabelId, SubgraphId)) -> bool,
-    ) -> u64 {
+    ) -> (u64, u64) {
         let pages = subgraphs.chunk_by(|&(a, s), &(b, t)| page_of(a, s) == page_of(b, t));
-        let (mut sum, mut largest, mut pages_to_load) = (0u64, 0, 0u64);
+        let (mut lists, mut values, mut pages_to_load) = (Sum::default(), Sum::default(), 0u64);
         for some in pages {
             let count = some.iter().filter(|&&subgraph| counts(subgraph)).count() as u64;
             if count == 0 {
@@ -258,14 +259,33 @@ impl Pager {
             }
             let (label, first) = some[0];
             let page = page_of(label, first);
-            let bytes = self.bytes_to_load(page);
-            largest = bytes.max(largest);
-            sum = sum.saturating_add(bytes / PAGE as u64 * count);
+            let of_values = self.value_bytes_of_page(page);
+            lists.add(self.bytes_to_load(page).saturating_sub(of_values), count);
+            values.add(of_values, count);
             if self.is_unloaded(label, first) {
                 pages_to_load = pages_to_load.saturating_add(SubgraphPage::bytes() as u64);
             }
         }
-        // Lists differ in length; among many lists the differences even out.
-        sum.saturating_add(sum / 8).saturating_add(largest / 4).saturating_add(pages_to_load)
+        (lists.estimate().saturating_add(pages_to_load), values.estimate())
+    }
+}
+
+/// The sum of the mean sizes of subgraphs, and the size of their largest page.
+#[derive(Default)]
+struct Sum {
+    sum: u64,
+    largest: u64,
+}
+
+impl Sum {
+    /// Adds `count` subgraphs of a page of `bytes` bytes.
+    fn add(&mut self, bytes: u64, count: u64) {
+        self.largest = bytes.max(self.largest);
+        self.sum = self.sum.saturating_add(bytes / PAGE as u64 * count);
+    }
+
+    /// Returns an estimate of their sizes. Lists differ in length; among many lists the differences even out.
+    fn estimate(&self) -> u64 {
+        self.sum.saturating_add(self.sum / 8).saturating_add(self.largest / 4)
     }
 }
