@@ -14,11 +14,12 @@ use super::{check_vacant, refuse_inside, vacant};
 use crate::durable::checkpoint::write::write_run;
 use crate::durable::checkpoint::write::{ImageMode, Target};
 use crate::durable::sections;
-use crate::error::{Result, io_error};
+use crate::error::{Error, Result, StorageError, io_error};
 use crate::files::log::log_refs;
 use crate::graph::Graph;
 use crate::open::LOCK;
 use crate::state::pin::pin;
+use crate::state::room::buffers::Writing;
 use crate::state::schema::Schema;
 use crate::state::store::Core;
 
@@ -38,6 +39,10 @@ pub struct Backup {
 /// segments of its own size.
 const LOG_BYTES: u64 = 4096;
 
+/// The shares of the memory limit that must be free when a backup begins: at the first attempt, and at those
+/// after an attempt that met an image without room. A greater share makes more of the graph leave memory.
+const SHARES_OF_LIMIT: [u64; 3] = [16, 8, 4];
+
 impl Graph {
     /// Writes everything committed before the call into a new store in the directory `path`, which must be
     /// empty or not exist. Readers and writers are not stopped. Works on stores without files, too. O(edges);
@@ -50,7 +55,10 @@ impl Graph {
     /// # Errors
     /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) if `path` has content, or is the store's own
     /// directory or below it; a [`StorageError`](crate::StorageError), which is corruption if the bytes read
-    /// back are not the bytes written. After an error the new files are removed as far as possible.
+    /// back are not the bytes written, and [`MemoryLimit`](crate::StorageError::MemoryLimit) if a limit that
+    /// the program set has no room for the buffers: the call waits until a 16th of the limit is free. If it
+    /// then meets an image without room, it begins again with an eighth, and with a quarter. After an error
+    /// the new files are removed as far as possible.
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<Backup> {
         self.engine.check_usable()?;
         if let Some(directory) = &self.engine.directory {
@@ -68,10 +76,19 @@ impl Graph {
         self.engine.check_usable()?;
         check_vacant(&fs)?;
         let lock = Dir::new(fs.clone()).lock(LOCK)?;
-        let done = write_backup(&self.engine, &fs);
-        if done.is_err() {
-            remove_files(&fs);
-        }
+        let mut shares = SHARES_OF_LIMIT.iter();
+        let done = loop {
+            let share = shares.next().map_or(1, |share| *share);
+            let room = self.engine.pager.make_room_for_backup(share);
+            let done = room.and_then(|()| write_backup(&self.engine, &fs));
+            if done.is_err() {
+                remove_files(&fs);
+            }
+            let lacks_room = matches!(done, Err(Error::Storage(StorageError::MemoryLimit(_))));
+            if !lacks_room || shares.len() == 0 {
+                break done;
+            }
+        };
         drop(lock);
         done
     }
@@ -85,7 +102,7 @@ fn write_backup(core: &Core, fs: &Arc<dyn Vfs>) -> Result<Backup> {
     let as_of = pinned.timestamp();
     let manifest = Manifest::new(StoreId::generate(), core.catalog.config);
     let (store, config, file_id) = (manifest.store, manifest.config, manifest.next_file_id);
-    let target = Target { fs: fs.clone(), file_id, store, config };
+    let target = Target { fs: fs.clone(), file_id, store, config, writing: Writing::Backup };
     let written = write_run(core, as_of, target, |_| {
         core.check_usable()?;
         Ok(ImageMode::Image)

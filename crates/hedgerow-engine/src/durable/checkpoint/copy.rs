@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKey};
 use hedgerow_pager::Sources;
@@ -11,6 +10,7 @@ use hedgerow_tier::{AdjacencyPart, ImageId, PageId, ReadMemory, SegmentWriter, S
 
 use crate::error::{Error, Result};
 use crate::state::pages::{invalid, page_of};
+use crate::state::room::buffers::{Buffers, Writing};
 use crate::state::store::Core;
 
 /// The share of the memory limit from which on the images of a page are copied one by one.
@@ -22,30 +22,37 @@ pub(super) fn memory_to_gather(limit: u64) -> usize {
     (limit / 32).min(1 << 20) as usize
 }
 
-/// Charges the record of an image's properties while it is written, and makes room for it, unless it is
-/// small.
-pub(super) fn charge_record(core: &Core, bytes: usize) -> Option<Charge> {
+/// Takes memory for the record of an image's properties while it is written, unless it is small.
+pub(super) fn take_record(core: &Core, writing: Writing, bytes: usize) -> Result<Option<Buffers>> {
     let is_small = core.pager.memory_limit.is_none_or(|limit| bytes <= memory_to_gather(limit));
     if is_small {
-        return None;
+        return Ok(None);
     }
-    let mut charge = Charge::new(core.pager.account(), Purpose::Checkpoint, 0);
-    core.pager.charge_buffers(&mut charge, bytes);
-    Some(charge)
+    let mut buffers = core.pager.buffers(writing);
+    buffers.set(&core.pager, bytes)?;
+    Ok(Some(buffers))
 }
 
 /// The images of the page that was read last. A segment has its images in order, so each page is read once,
 /// and again if the manifest has changed since. A backup needs the second read: chains that a checkpoint
 /// wrote meanwhile may be evicted before the backup reads them, and the images of the first read lack them.
-#[derive(Default)]
 pub(super) struct PageCopy {
+    writing: Writing,
     page: Option<(PageId, Arc<Sources>)>,
     images: Vec<SubgraphImage>,
     /// The memory of the images, and of their reads.
-    charge: Option<Charge>,
+    buffers: Option<Buffers>,
 }
 
 impl PageCopy {
+    pub(super) fn new(writing: Writing) -> PageCopy {
+        PageCopy { writing, page: None, images: Vec::new(), buffers: None }
+    }
+
+    pub(super) fn writing(&self) -> Writing {
+        self.writing
+    }
+
     /// Copies an image from files; returns its bytes, or `None` if there is none to write. The image keeps
     /// its timestamp, since it has not changed.
     pub(super) fn write(
@@ -66,10 +73,10 @@ impl PageCopy {
         if !self.page.as_ref().is_some_and(is_it) {
             self.page = None;
             self.images = Vec::new();
-            let charge = self.charge.insert(Charge::new(core.pager.account(), Purpose::Checkpoint, 0));
+            let buffers = self.buffers.insert(core.pager.buffers(self.writing));
             sources.read_page(id.page(), |image, _| {
-                let bytes = charge.bytes() + image.parts.iter().map(bytes_of).sum::<usize>();
-                core.pager.charge_buffers(charge, bytes);
+                let bytes = buffers.bytes() + image.parts.iter().map(bytes_of).sum::<usize>();
+                buffers.set(&core.pager, bytes)?;
                 self.images.push(image);
                 Ok::<_, Error>(())
             })?;
@@ -88,20 +95,22 @@ impl PageCopy {
         even_if_empty: bool,
         writer: &mut SegmentWriter,
     ) -> Result<Option<u64>> {
-        *self = PageCopy::default();
-        let mut charge = Charge::new(core.pager.account(), Purpose::Checkpoint, 0);
+        *self = PageCopy::new(self.writing);
+        let (mut buffers, mut refused) = (core.pager.buffers(self.writing), None);
         let mut has_memory = |memory: ReadMemory| {
             let (ReadMemory::Buffers(more) | ReadMemory::Image(more) | ReadMemory::Values(more)) = memory;
-            let bytes = charge.bytes() + more as usize;
-            core.pager.charge_buffers(&mut charge, bytes);
-            true
+            let taken = buffers.set(&core.pager, buffers.bytes() + more as usize);
+            taken.map_err(|error| refused = Some(error)).is_ok()
         };
-        let found = sources.read_image(id, core.pager.cold.cache(), &mut has_memory)?;
-        let Some((image, _)) = found else { return Ok(None) };
+        let found = sources.read_image(id, core.pager.cold.cache(), &mut has_memory);
+        if let Some(refused) = refused {
+            return Err(refused);
+        }
+        let Some((image, _)) = found? else { return Ok(None) };
         // The buffers of the read are free by now.
-        charge.set(image.parts.iter().map(bytes_of).sum());
+        buffers.set(&core.pager, image.parts.iter().map(bytes_of).sum())?;
         let values = image.parts.iter().map(|part| part.columns.bytes()).sum();
-        let _record = charge_record(core, values);
+        let _record = take_record(core, self.writing, values)?;
         write_image(&image, even_if_empty, writer)
     }
 }

@@ -26,6 +26,7 @@ use crate::files::log::{Durable, UnlessDone, log_refs};
 use crate::files::runs::Merge;
 use crate::state::budget::{For, Need};
 use crate::state::pin::pin;
+use crate::state::room::buffers::Writing;
 use crate::state::store::Core;
 use page_versions::make_room_by_page_versions;
 pub(crate) use plan::Extent;
@@ -175,7 +176,13 @@ fn write_changes(
     let target = {
         let mut manifest = durable.manifest.lock();
         let (store, config) = (manifest.store, manifest.config);
-        Target { fs: durable.fs.clone(), file_id: next_file_id(&mut manifest)?, store, config }
+        Target {
+            fs: durable.fs.clone(),
+            file_id: next_file_id(&mut manifest)?,
+            store,
+            config,
+            writing: Writing::Checkpoint,
+        }
     };
     let name = segment_name(target.file_id);
     let written = write_run(core, as_of, target, |id| Ok(ask(id)));

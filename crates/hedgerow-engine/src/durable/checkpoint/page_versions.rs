@@ -15,6 +15,7 @@ use super::write::{ImageMode, Target, next_file_id, write_run};
 use crate::durable::sync::poisoned_by;
 use crate::error::Result;
 use crate::files::log::Durable;
+use crate::state::room::buffers::Writing;
 use crate::state::store::Core;
 
 /// The most bytes of memory that an open segment takes for each image of a page version: the case of one
@@ -73,7 +74,13 @@ fn write_page_version(core: &Core, durable: &Durable, t: Timestamp) -> Result<()
     let target = {
         let mut manifest = durable.manifest.lock();
         let (store, config) = (manifest.store, manifest.config);
-        Target { fs: durable.fs.clone(), file_id: next_file_id(&mut manifest)?, store, config }
+        Target {
+            fs: durable.fs.clone(),
+            file_id: next_file_id(&mut manifest)?,
+            store,
+            config,
+            writing: Writing::Checkpoint,
+        }
     };
     let (name, store) = (segment_name(target.file_id), target.store);
     // The segments may hold subgraphs that did not exist at `t`.

@@ -13,6 +13,7 @@ use crate::durable::checkpoint::write::write_run;
 use crate::graph::Graph;
 use crate::options::Options;
 use crate::state::pin::pin;
+use crate::state::room::buffers::Writing;
 
 /// A segment copies images of a page from files. Meanwhile a checkpoint writes another subgraph of that page,
 /// and an eviction removes this subgraph from memory. The segment must have the last written state of the
@@ -31,7 +32,7 @@ fn a_run_beside_a_checkpoint_has_what_was_taken_out_of_memory_since() {
     let manifest = graph.engine.durable.as_ref().unwrap().manifest.lock().clone();
     let Manifest { store, config, next_file_id: file_id, .. } = manifest;
     let mut waits = true;
-    let target = Target { fs: fs.clone(), file_id, store, config };
+    let target = Target { fs: fs.clone(), file_id, store, config, writing: Writing::Checkpoint };
     let written = write_run(&graph.engine, pinned.timestamp(), target, |id| {
         if id.subgraph == SubgraphId(1) && std::mem::take(&mut waits) {
             graph.checkpoint()?;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, GraphConfig, KeyKind, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
@@ -15,8 +14,9 @@ use hedgerow_mem::main_part::Offsets;
 use hedgerow_mem::{Main, SubgraphTable};
 use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentInfo, SegmentWriter};
 
-use super::copy::{KeyCopy, PageCopy, charge_record, memory_to_gather};
+use super::copy::{KeyCopy, PageCopy, memory_to_gather, take_record};
 use crate::error::{ArgumentError, Error, Result, StateError, StorageError, io_error};
+use crate::state::room::buffers::Writing;
 use crate::state::store::Core;
 
 /// A segment that was written. No manifest names it yet.
@@ -32,6 +32,7 @@ pub(crate) struct Target {
     pub(crate) file_id: FileId,
     pub(crate) store: StoreId,
     pub(crate) config: GraphConfig,
+    pub(crate) writing: Writing,
 }
 
 /// The image to write of a subgraph in a label.
@@ -90,13 +91,14 @@ pub(crate) fn write_run(
     target: Target,
     mut ask: impl FnMut(ImageId) -> Result<ImageMode>,
 ) -> Result<Written> {
-    let Target { fs, file_id, store, config } = target;
+    let Target { fs, file_id, store, config, writing } = target;
     core.pager.eviction.buffer_searches.note(true);
     let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
     writer.gather_within(core.pager.memory_limit.map_or(usize::MAX, memory_to_gather));
-    let mut charge = Charge::new(core.pager.account(), Purpose::Checkpoint, writer.memory_bytes());
+    let mut buffers = core.pager.buffers(writing);
+    buffers.set(&core.pager, writer.memory_bytes())?;
     let mut images = Vec::new();
-    let (mut copies, mut keys) = (PageCopy::default(), KeyCopy::default());
+    let (mut copies, mut keys) = (PageCopy::new(writing), KeyCopy::default());
     let mut pace = Pace::new(core);
     for id in image_ids(core) {
         let ask = ask(id)?;
@@ -108,14 +110,14 @@ pub(crate) fn write_run(
             return Err(StateError::Closed.into());
         }
         reach(&*fs, FailPoint::CheckpointImage)?;
-        let written = match write_image_in_memory(core, as_of, id, ask, (&mut writer, &mut keys))? {
+        let written = match write_image_in_memory(core, as_of, id, ask, (&mut writer, &mut keys, writing))? {
             Some(written) => written,
             None => copy_image(core, as_of, id, ask, (&mut copies, &mut keys), &mut writer)?,
         };
         if let Some(bytes) = written {
             images.push((id, bytes));
             let listed = images.capacity() * size_of::<(ImageId, u64)>();
-            core.pager.charge_buffers(&mut charge, writer.memory_bytes() + listed);
+            buffers.set(&core.pager, writer.memory_bytes() + listed)?;
         }
     }
     let info = writer.finish()?;
@@ -140,7 +142,7 @@ fn write_image_in_memory(
     as_of: Timestamp,
     id: ImageId,
     ask: ImageMode,
-    to: (&mut SegmentWriter, &mut KeyCopy),
+    to: (&mut SegmentWriter, &mut KeyCopy, Writing),
 ) -> Result<Option<Option<u64>>> {
     match write_image(core, as_of, id, ask, to) {
         Err(Error::Storage(StorageError::NotInMemory(_))) => Ok(None),
@@ -169,7 +171,9 @@ fn copy_image(
     }
     loop {
         let sources = core.pager.pages.sources();
-        if let Some(written) = write_image_in_memory(core, as_of, id, ask, (&mut *writer, &mut *keys))? {
+        if let Some(written) =
+            write_image_in_memory(core, as_of, id, ask, (&mut *writer, &mut *keys, copies.writing()))?
+        {
             return Ok(written);
         }
         if Arc::ptr_eq(&sources, &core.pager.pages.sources()) {
@@ -184,7 +188,7 @@ fn write_image(
     as_of: Timestamp,
     id: ImageId,
     ask: ImageMode,
-    (writer, copied): (&mut SegmentWriter, &mut KeyCopy),
+    (writer, copied, writing): (&mut SegmentWriter, &mut KeyCopy, Writing),
 ) -> Result<Option<u64>> {
     let ImageId { label, subgraph } = id;
     let mut mains: Vec<(Direction, Main)> = Vec::new();
@@ -205,7 +209,7 @@ fn write_image(
     }
     let offsets: Vec<Offsets> = mains.iter().map(|(_, main)| main.offsets()).collect();
     let values = mains.iter().filter_map(|(_, main)| main.columns()).map(hedgerow_core::Columns::bytes).sum();
-    let _record = charge_record(core, values);
+    let _record = take_record(core, writing, values)?;
     let parts: Vec<PartRef<'_>> = mains
         .iter()
         .zip(&offsets)

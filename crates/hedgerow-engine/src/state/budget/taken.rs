@@ -71,20 +71,25 @@ impl Taken {
         self.meet(Need::new(self.what, bytes))
     }
 
+    /// Returns the rest of a need, apart from the bytes that the call has.
+    pub(crate) fn more_of(&self, need: Need) -> Need {
+        let more = need.bytes.saturating_sub(self.bytes());
+        Need { bytes: more, block: need.block.min(more), ..need }
+    }
+
     /// Takes the bytes of a need in all; false if the limit has no room for them. Gives up nothing for them.
     /// O(1), and O(regions) if gaps of the arena serve them. Waits for other threads that do the same.
     pub(crate) fn meet(&mut self, need: Need) -> bool {
-        let more = need.bytes.saturating_sub(self.bytes());
+        let need_of_more = self.more_of(need);
         let budget = self.budget.clone();
         // In a forked child the lock may never be released. Reads of data outside memory fail later.
-        let Some(limit) = budget.limit.filter(|_| more > 0 && budget.owner.is_current()) else {
+        let Some(limit) = budget.limit.filter(|_| need_of_more.bytes > 0 && budget.owner.is_current()) else {
             self.put(need.bytes);
             return true;
         };
         if !self.goes_first && budget.is_waited_for() && !is_small(limit, need.bytes) {
             return false;
         }
-        let need_of_more = Need { bytes: more, block: need.block.min(more), ..need };
         let mut take = || budget.takings.take(|| budget.fits(&need_of_more), || self.put(need.bytes));
         take() || (budget.fits_returning(&need_of_more) && take())
     }

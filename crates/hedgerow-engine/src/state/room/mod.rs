@@ -3,6 +3,7 @@
 //! A call that waits holds nothing: no latch, no lock, and no memory. So it never waits for a call that waits
 //! for it (rule B2 of `docs/design/budget.md`).
 
+pub(crate) mod buffers;
 pub(crate) mod commit;
 mod shortage;
 #[cfg(all(test, not(feature = "model-checking")))]
@@ -10,7 +11,6 @@ mod tests;
 
 use std::time::Duration;
 
-use hedgerow_core::account::Charge;
 use hedgerow_core::sync::Ordering;
 
 use crate::error::{CommitError, Error, Result, StorageError};
@@ -281,20 +281,6 @@ impl Pager {
         self.evict_until(|| budget.fits_returning(&more));
         let fits = || budget.fits_returning(need);
         fits() || ((self.cold.cache().shrink() | budget.give_up_kept()) && fits())
-    }
-
-    /// Charges `bytes` bytes of buffers of a checkpoint in place of the previous charge. Evicts for those
-    /// that the reserve for buffers does not have. If that makes no room, they exceed the limit: a checkpoint
-    /// is needed to make room. A search that finds no room goes through all tables, so after each such search
-    /// twice as many charges come before the next one.
-    pub(crate) fn charge_buffers(&self, charge: &mut Charge, bytes: usize) {
-        let more = bytes.saturating_sub(charge.bytes()) as u64;
-        let exceeds =
-            more > 0 && self.memory_limit.is_some_and(|limit| self.budget.exceed_reserve(limit, more));
-        if exceeds && self.eviction.buffer_searches.is_due() {
-            self.eviction.buffer_searches.note(self.find_room(&Need::new(For::Read, more)));
-        }
-        charge.set(bytes);
     }
 
     /// Gives up memory that is kept only for speed: cached views, versions that wait to be freed, and empty

@@ -1,0 +1,93 @@
+//! The memory of buffers while a segment is written.
+
+use hedgerow_core::account::{Charge, Purpose};
+
+use crate::error::{Result, StorageError};
+use crate::state::budget::taken::{Lends, Stop, Taken};
+use crate::state::budget::{For, Need};
+use crate::state::pager::Pager;
+
+/// The writer of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writing {
+    /// A checkpoint, or a page version: commits may wait for it, so it goes on without room.
+    Checkpoint,
+    /// A backup, which is refused if there is no room.
+    Backup,
+}
+
+/// The memory of buffers of the writer of a segment. It is given back when this is dropped.
+pub(crate) enum Buffers {
+    /// Memory of the reserve for buffers.
+    Reserved(Charge),
+    /// Memory of the budget. Backups run beside checkpoints, and the reserve is for one writer.
+    Taken(Taken),
+}
+
+impl Buffers {
+    /// Returns the bytes of the buffers.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Buffers::Reserved(charge) => charge.bytes(),
+            Buffers::Taken(taken) => taken.bytes() as usize,
+        }
+    }
+
+    /// Takes `bytes` bytes in all. Never waits.
+    ///
+    /// # Errors
+    /// [`StorageError::MemoryLimit`] if there is no room for a backup.
+    pub(crate) fn set(&mut self, pager: &Pager, bytes: usize) -> Result<()> {
+        match self {
+            Buffers::Reserved(charge) => pager.charge_buffers(charge, bytes),
+            Buffers::Taken(taken) => {
+                let bytes = bytes as u64;
+                let more = taken.more_of(Need::new(For::Read, bytes));
+                let has_room = taken.set(bytes) || pager.find_room(&more) && taken.set(bytes);
+                if !has_room {
+                    return Err(StorageError::MemoryLimit(pager.shortage(more.bytes, For::Read)).into());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Pager {
+    /// Begins to take memory for buffers; so far it is none.
+    pub(crate) fn buffers(&self, of: Writing) -> Buffers {
+        match of {
+            Writing::Checkpoint => Buffers::Reserved(Charge::new(self.account(), Purpose::Checkpoint, 0)),
+            Writing::Backup => Buffers::Taken(Taken::new(&self.budget, For::Read)),
+        }
+    }
+
+    /// Makes room for a backup, or waits for it: for one part of the limit in `share` parts. The caller must
+    /// hold nothing.
+    ///
+    /// # Errors
+    /// [`StorageError::MemoryLimit`]; those of a checkpoint.
+    pub(crate) fn make_room_for_backup(&self, share: u64) -> Result<()> {
+        let Some(limit) = self.memory_limit else { return Ok(()) };
+        let bytes = limit / share;
+        let fits = |_| {
+            let found = Taken::new(&self.budget, For::Read).set(bytes);
+            if found { Ok(()) } else { Err(Stop::NoRoom(bytes)) }
+        };
+        self.with_room((For::Read, Lends::depth() == 0), fits).map_err(|stop| self.error_of(stop))
+    }
+
+    /// Charges `bytes` bytes of buffers of a checkpoint in place of the previous charge. Evicts for those
+    /// that the reserve for buffers does not have. If that makes no room, they exceed the limit: a checkpoint
+    /// is needed to make room. A search that finds no room goes through all tables, so after each such search
+    /// twice as many charges come before the next one.
+    fn charge_buffers(&self, charge: &mut Charge, bytes: usize) {
+        let more = bytes.saturating_sub(charge.bytes()) as u64;
+        let exceeds =
+            more > 0 && self.memory_limit.is_some_and(|limit| self.budget.exceed_reserve(limit, more));
+        if exceeds && self.eviction.buffer_searches.is_due() {
+            self.eviction.buffer_searches.note(self.find_room(&Need::new(For::Read, more)));
+        }
+        charge.set(bytes);
+    }
+}
