@@ -73,7 +73,7 @@ impl Pager {
             }
             let need = Need::new(what, needed);
             if !waits {
-                if !self.find_room(&need) {
+                if !self.find_room(&need) && self.still_lacks_room(&need) {
                     break;
                 }
                 continue;
@@ -175,14 +175,25 @@ impl Pager {
     /// Makes room for a commit that holds nothing. Waits for a checkpoint if necessary.
     #[cold]
     pub(crate) fn make_room_for_commit(&self, need: &Need, store: &dyn TakesCommits) -> Result<()> {
-        match self.wait_for_room(need, Some(store)) {
-            Ok(()) => Ok(()),
-            Err(Stop::NoRoom(bytes)) => {
-                store.check_writable()?;
-                Err(CommitError::MemoryLimit(self.shortage(bytes, For::Commit)).into())
+        for _ in 0..MOST_ATTEMPTS {
+            match self.wait_for_room(need, Some(store)) {
+                Ok(()) => return Ok(()),
+                Err(Stop::NoRoom(_)) => store.check_writable()?,
+                Err(Stop::Failed(error)) => return Err(error),
             }
-            Err(Stop::Failed(error)) => Err(error),
+            if self.still_lacks_room(need) {
+                break;
+            }
         }
+        Err(CommitError::MemoryLimit(self.shortage(need.bytes, For::Commit)).into())
+    }
+
+    /// True if the numbers of a refusal show that there is no room. After the search that found none, other
+    /// calls or a checkpoint may have given memory back: then the call searches once more.
+    #[cold]
+    fn still_lacks_room(&self, need: &Need) -> bool {
+        let shortage = self.shortage(need.bytes, need.what);
+        need.what == For::Speed || shortage.needed > shortage.available()
     }
 
     /// Makes room for the need of a call that holds nothing. Waits while calls or checkpoints in progress may
