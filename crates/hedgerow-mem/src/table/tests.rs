@@ -13,6 +13,18 @@ fn of(page: usize) -> SubgraphId {
     SubgraphId((page * PAGE) as u32)
 }
 
+/// Frees the evicted pages of a table; false if some are left after a second. Holds of other tests of this
+/// process delay that.
+fn frees_pages(table: &SubgraphTable) -> bool {
+    (0..10_000).any(|_| {
+        let is_free = table.free_pages();
+        if !is_free {
+            std::thread::sleep(std::time::Duration::from_micros(100));
+        }
+        is_free
+    })
+}
+
 #[test]
 fn a_far_id_costs_a_page_not_a_table() {
     let (table, hold) = (SubgraphTable::default(), Hold::none());
@@ -88,7 +100,7 @@ fn a_page_without_chains_is_evicted_and_loaded_again() {
     assert!(matches!(table.find(of(5), &hold), Err(NotInMemory)));
     assert!(table.get_or_create(of(5), &hold).is_err() && !table.is_absent(5));
     drop(hold);
-    assert!(table.free_pages() && account.used() <= before - SubgraphPage::bytes() as u64);
+    assert!(frees_pages(&table) && account.used() <= before - SubgraphPage::bytes() as u64);
     let stored = table.stored_page(5).unwrap();
     assert_eq!(stored, Stored { since: NOW, was_loaded: true });
     assert!(table.numbers().eq([5]) && table.unloaded().eq([5]) && !table.all_loaded());
