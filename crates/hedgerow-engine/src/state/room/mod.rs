@@ -132,7 +132,7 @@ impl Pager {
                 None => Ok(loaded?),
             }
         };
-        self.with_room((For::Load, false), load).map_err(|stop| self.error_of(stop))
+        self.with_room((For::Load, false), load).map_err(|stop| self.error_for(stop, For::Load))
     }
 
     /// Returns the bytes of a load that gaps of the arena may not serve. Together with other loads it may
@@ -141,10 +141,15 @@ impl Pager {
         self.memory_limit.map_or(0, |limit| if is_small(limit, bytes) { 0 } else { bytes })
     }
 
-    /// Returns the error that the user gets.
+    /// Returns the error that the user gets if a read stopped.
     pub(crate) fn error_of(&self, stop: Stop) -> Error {
+        self.error_for(stop, For::Read)
+    }
+
+    /// Returns the error that the user gets if a call for `what` stopped.
+    fn error_for(&self, stop: Stop, what: For) -> Error {
         match stop {
-            Stop::NoRoom(needed) => StorageError::MemoryLimit(self.shortage(needed, For::Read)).into(),
+            Stop::NoRoom(needed) => StorageError::MemoryLimit(self.shortage(needed, what)).into(),
             Stop::Failed(error) => error,
         }
     }
