@@ -3,8 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 
-use crate::durable::checkpoint::Extent;
-use crate::durable::checkpoint::checkpoint;
+use crate::durable::checkpoint::{Extent, checkpoint};
 use crate::state::checkpoint_demand::Wanted;
 use crate::state::log_bound::LogBound;
 use crate::state::store::Core;

@@ -1,8 +1,7 @@
 //! Checkpoints on request.
 
 use super::Graph;
-use crate::durable::checkpoint::checkpoint;
-use crate::durable::checkpoint::{Checkpoint, Extent};
+use crate::durable::checkpoint::{Checkpoint, Extent, checkpoint};
 use crate::error::Result;
 
 impl Graph {

@@ -3,11 +3,10 @@
 use hedgerow_core::{LabelId, Row, Value};
 
 use super::Graph;
-use crate::commit::autocommit;
 use crate::commit::items::split_weight;
 use crate::commit::op::{Given, OpKind};
 use crate::commit::request::Outcome;
-use crate::commit::{RemoveOptions, WriteTxn};
+use crate::commit::{RemoveOptions, WriteTxn, autocommit};
 use crate::error::Result;
 use crate::read::selection::EdgeSelection;
 use crate::state::edge_key::EdgeKey;

@@ -11,8 +11,7 @@ use hedgerow_tier::{LevelSegment, Manifest, SegmentInfo, SegmentReader};
 use hedgerow_txn::Counts;
 
 use super::{check_vacant, refuse_inside, vacant};
-use crate::durable::checkpoint::write::write_run;
-use crate::durable::checkpoint::write::{ImageMode, Target};
+use crate::durable::checkpoint::write::{ImageMode, Target, write_run};
 use crate::durable::sections;
 use crate::error::{Error, Result, StorageError, io_error};
 use crate::files::log::log_refs;
