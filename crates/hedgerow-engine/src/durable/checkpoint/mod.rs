@@ -232,6 +232,7 @@ fn switch(
             return Err(poisoned_by(core, error.into()));
         }
     }
+    // The checkpoint is valid from now on.
     let _ = failpoint::reach(FailPoint::CheckpointSwitched);
     *manifest = next;
     let images = written.map_or_else(Vec::new, |written| written.images);
@@ -239,8 +240,7 @@ fn switch(
     if read_pages_from(core, durable, &manifest) {
         core.pager.eviction.set_clean(as_of);
     }
-    // The checkpoint is valid from now on. If a file cannot be removed, the next opening removes it,
-    // since no manifest names it.
+    // If a file cannot be removed, the next opening removes it, since no manifest names it.
     let removed = remove_covered(durable, &manifest, &merge.gone, as_of);
     let removed = removed.map_err(|error| poisoned_by(core, error)).unwrap_or(0);
     Ok(Checkpoint {
