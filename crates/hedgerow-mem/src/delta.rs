@@ -143,6 +143,11 @@ impl Delta {
         self.storage.bytes()
     }
 
+    /// Returns the property whose values are stored as a word per entry, if there is one.
+    pub(crate) fn word(&self) -> Option<WordProperty> {
+        self.word
+    }
+
     /// Returns the bytes of the log, with ranks and rows.
     pub fn bytes(&self) -> usize {
         self.storage.bytes() + self.extra().map_or(0, DeltaExtra::bytes)

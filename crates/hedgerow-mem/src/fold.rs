@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hedgerow_core::{RowRef, Timestamp};
 
 use crate::arena::Arena;
-use crate::delta::Delta;
+use crate::delta::{Delta, WordProperty};
 use crate::main_part::Main;
 use crate::merge;
 use crate::op::{Entries, Entry, Ops};
@@ -202,6 +202,15 @@ fn begin(head: &Version, n: usize) -> Timestamp {
     if n == 0 { head.begin } else { head.delta.entry(n - 1).ts }
 }
 
+/// Returns the word property that the delta of the next version has, unless its merge changes the properties.
+pub(crate) fn word_of(head: &Version) -> Option<WordProperty> {
+    word_of_parts(&head.main, head.patch.as_deref())
+}
+
+fn word_of_parts(main: &Main, patch: Option<&Patch>) -> Option<WordProperty> {
+    main.word_property().or_else(|| patch?.added.word_property())
+}
+
 /// Makes a version with the first `n` delta entries of `head` merged. Its delta has room for `capacity`
 /// entries, and begins with the entries that are carried over.
 fn fold(head: &Version, n: usize, capacity: usize, aim: Aim, weighted: bool, arena: &Arena) -> Version {
@@ -210,7 +219,7 @@ fn fold(head: &Version, n: usize, capacity: usize, aim: Aim, weighted: bool, are
     head.delta.prefetch_properties(n);
     let (main, patch) = folded(head, n, aim, weighted, arena);
     let begin = begin(head, n);
-    let word = main.word_property().or_else(|| patch.as_ref()?.added.word_property());
+    let word = word_of_parts(&main, patch.as_deref());
     let delta = Delta::with_words(begin, capacity, weighted, word, arena);
     delta.carry_over(&head.delta, n);
     let mut version = Version::new(begin, main, delta, 0);

@@ -245,7 +245,9 @@ fn merge_ahead(
     let pinned = |pin| engine.pager.keep(chain, pin);
     let built = held.prepare(direction, ops, label.weighted, &engine.order.horizon(), pinned);
     ahead.extend(built.map(|built| (at as u32, direction, built)));
-    merges.end(bytes);
+    if bytes > 0 {
+        merges.end(bytes);
+    }
     true
 }
 

@@ -219,15 +219,6 @@ fn make_pages<'e>(
     Ok(latches.make(engine, &latch_keys))
 }
 
-/// The operations of a commit on one chain, and their attributes if any of them has some.
-type ChainOps<'a> = (SmallVec<[LocalOp; 4]>, SmallVec<[Attributes<'a>; 4]>);
-
-fn ops_of<'a>(sides: &[AdjacencyOp<'a>]) -> ChainOps<'a> {
-    let ops = sides.iter().map(|side| side.op).collect();
-    let has_any = sides.iter().any(|side| !side.attributes.is_none());
-    (ops, if has_any { sides.iter().map(|side| side.attributes).collect() } else { SmallVec::new() })
-}
-
 /// Returns an upper bound of the memory for the merges of a commit, for the ranks and properties of its
 /// operations, and for the pages that it makes.
 fn bytes_to_merge(engine: &Engine, effects: &Effects, latches: &Latches<'_>) -> usize {
@@ -235,7 +226,8 @@ fn bytes_to_merge(engine: &Engine, effects: &Effects, latches: &Latches<'_>) -> 
     let of_chain = |sides: &[AdjacencyOp<'_>]| {
         let chain = sides[0].chain;
         let Some(latched) = latches.get_of(chain.label, chain.subgraph) else { return 0 };
-        let (ops, attributes) = ops_of(sides);
+        let ops: Vec<LocalOp> = sides.iter().map(|side| side.op).collect();
+        let attributes: Vec<Attributes<'_>> = sides.iter().map(|side| side.attributes).collect();
         latched.bytes_to_merge(chain.direction, ops.len())
             + latched.bytes_of_attributes(chain.direction, Ops::with(&ops, &attributes))
     };
@@ -322,12 +314,19 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
         }
     }
     let all = effects.adjacency_ops(engine);
+    let mut ops: SmallVec<[LocalOp; 4]> = SmallVec::new();
+    let mut attributes: SmallVec<[Attributes<'_>; 4]> = SmallVec::new();
     for group in all.chunk_by(|a, b| a.chain == b.chain) {
         let chain = group[0].chain;
         let Some(latched) = latches.get_mut(chain.label, chain.subgraph) else { continue };
         let pinned = |pin| engine.pager.keep(chain, pin);
         let weighted = engine.catalog.is_weighted(chain.label);
-        let (ops, attributes) = ops_of(group);
+        ops.clear();
+        attributes.clear();
+        ops.extend(group.iter().map(|side| side.op));
+        if !group.iter().all(|side| side.attributes.is_none()) {
+            attributes.extend(group.iter().map(|side| side.attributes));
+        }
         latched.apply(chain.direction, Ops::with(&ops, &attributes), ts, weighted, &horizon, pinned);
     }
 }

@@ -247,18 +247,18 @@ pub(crate) fn commit_unpublished<'g>(
         return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
     };
     let record = engine.durable.as_ref().map(|_| encode(engine, op, kind, weight, row)).transpose()?;
-    let merges = engine.pager.take_for_merges(|| ends.bytes_to_merge(engine));
-    if let Err(needed) = merges {
+    let memory = engine.pager.take_for_merges(|| ends.bytes_to_merge(engine) + 2 * row.owned_bytes());
+    if let Err(needed) = memory {
         drop(ends);
         engine.find_room_to_merge(needed)?;
         return Ok(None);
     }
     make_room(engine, op, &mut ends);
-    drop(merges); // the memory of the merges is charged by now
     let ts = draw_unchecked(engine, record)?;
     let whole = must_apply(engine);
     let edges = kind.growth();
     apply(engine, op, kind, weight, row, ts, &mut ends);
+    drop(memory); // charged by now
     let merged = ends.merged();
     drop(ends);
     engine.note_merged(LabelId::DEFAULT, merged);

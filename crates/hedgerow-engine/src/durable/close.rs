@@ -77,7 +77,7 @@ fn finish(core: &Core, last: Timestamp, by: ClosedBy) -> Result<()> {
 }
 
 impl Drop for Engine {
-    /// Closes the store like [`Core::close`], but without a checkpoint, since the last handle is gone. If
+    /// Closes the store like [`close`], but without a checkpoint, since the last handle is gone. If
     /// this fails, the next opening finds out. A forked child frees no part of the core: threads that the
     /// child lacks may have been changing it.
     fn drop(&mut self) {

@@ -77,9 +77,12 @@ impl Graph {
         let lock = Dir::new(fs.clone()).lock(LOCK)?;
         let mut shares = SHARES_OF_LIMIT.iter();
         let done = loop {
-            let share = shares.next().map_or(1, |share| *share);
-            let room = self.engine.pager.make_room_for_backup(share);
-            let done = room.and_then(|()| write_backup(&self.engine, &fs));
+            if let Some(&share) = shares.next()
+                && let Err(error) = self.engine.pager.make_room_for_backup(share)
+            {
+                break Err(error);
+            }
+            let done = write_backup(&self.engine, &fs);
             if done.is_err() {
                 remove_files(&fs);
             }

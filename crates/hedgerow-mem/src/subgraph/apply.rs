@@ -86,24 +86,37 @@ impl Latched<'_> {
         present.saturating_add(entries.saturating_mul(size_of::<LocalOp>() + 8))
     }
 
-    /// Returns an upper bound of the bytes that the ranks and properties of operations take, in addition to
-    /// those of the [merge](Self::bytes_to_merge), until they are applied. O(operations), and O(1) if they
-    /// have neither.
+    /// Returns an upper bound of the bytes that the ranks and properties of operations take when they are
+    /// applied, in addition to those of the [merge](Self::bytes_to_merge). Leaves out the texts of outgoing
+    /// lists, which a commit counts with its operations. O(operations), and O(1) if they have neither.
     pub fn bytes_of_attributes(&self, direction: Direction, ops: Ops<'_>) -> usize {
         if !ops.have_attributes() {
             return 0;
         }
         let head = self.writer.heads[direction as usize].as_ref();
-        let (present, capacity) =
-            match head.filter(|head| head.delta.len() + ops.len() <= head.delta.capacity()) {
-                Some(head) => (head.delta.extra(), head.delta.capacity()),
-                None => {
-                    let edges = head.map_or(0, |head| head.main.edges().len()).saturating_add(ops.len());
-                    (None, fold::delta_capacity(edges))
-                }
-            };
-        let arrays = DeltaExtra::missing_bytes(present, capacity, (ops.has_rows(), ops.has_ranks()));
-        arrays + ops.rows().map(RowRef::owned_bytes).sum::<usize>()
+        let (present, capacity, word) = match head {
+            Some(head) if head.delta.len() + ops.len() <= head.delta.capacity() => {
+                (head.delta.extra(), head.delta.capacity(), head.delta.word())
+            }
+            Some(head) => {
+                let edges = head.main.edges().len().saturating_add(ops.len());
+                (None, fold::delta_capacity(edges), fold::word_of(head))
+            }
+            None => (None, fold::delta_capacity(ops.len()), None),
+        };
+        // A delta has its word property in its block.
+        let is_outside = |row: &RowRef<'_>| match row.by_value() {
+            RowRef::Empty => false,
+            RowRef::Word(property, kind, _) => word != Some((property, kind)),
+            _ => true,
+        };
+        let has_rows = ops.rows().any(|row| is_outside(&row));
+        let bytes = |row: RowRef<'_>| match direction {
+            Direction::Out => row.owned_bytes().saturating_sub(row.variable_bytes()),
+            Direction::In => row.owned_bytes(),
+        };
+        DeltaExtra::missing_bytes(present, capacity, (has_rows, ops.has_ranks()))
+            + ops.rows().filter(is_outside).map(bytes).sum::<usize>()
     }
 
     #[cold]

@@ -86,7 +86,14 @@ impl ReadCache {
     /// Evicts entries until at most the sure bytes are left, if memory is needed for something else; returns
     /// true if that freed memory. O(entries).
     pub fn shrink(&self) -> bool {
-        let shrink = |shard: &Mutex<Shard>| shard.lock().evict_to(self.sure / SHARDS);
+        let shrink = |shard: &Mutex<Shard>| {
+            let mut shard = shard.lock();
+            let before = shard.bytes;
+            shard.evict_to(self.sure / SHARDS);
+            let bytes = shard.bytes;
+            shard.charge.set(bytes);
+            bytes < before
+        };
         self.shards.iter().fold(false, |freed, shard| shrink(shard) | freed)
     }
 
@@ -163,12 +170,9 @@ impl Shard {
         self.charge.set(self.bytes);
     }
 
-    /// Evicts slots until the others have at most `most` bytes; returns true if it evicted one.
-    fn evict_to(&mut self, most: usize) -> bool {
-        let before = self.bytes;
+    /// Evicts slots until the others have at most `most` bytes. The caller changes the charge.
+    fn evict_to(&mut self, most: usize) {
         while self.bytes > most && self.give_up_one() {}
-        self.charge.set(self.bytes);
-        self.bytes < before
     }
 
     /// Evicts the first slot from the hand on that has no life left. False if the cache has no slot.

@@ -46,6 +46,8 @@ pub(crate) struct Taken {
     promised: u64,
     /// False if the call has to wait behind a call in line.
     goes_first: bool,
+    /// True if the call counts as a holder, for whose memory other calls wait.
+    holds: bool,
 }
 
 impl Taken {
@@ -58,7 +60,15 @@ impl Taken {
     fn charging(budget: &Arc<Budget>, what: For, purpose: Purpose) -> Taken {
         budget.takings.begin();
         let charge = Charge::new(&budget.account, purpose, 0);
-        Taken { budget: budget.clone(), what, charge, promised: 0, goes_first: true }
+        Taken { budget: budget.clone(), what, charge, promised: 0, goes_first: true, holds: true }
+    }
+
+    /// Begins to take memory for a call that has it for so long that no other call waits for it.
+    pub(in crate::state) fn for_long(budget: &Arc<Budget>, what: For) -> Taken {
+        let mut taken = Taken::new(budget, what);
+        taken.budget.takings.end();
+        taken.holds = false;
+        taken
     }
 
     /// Returns the bytes that the call has.
@@ -111,7 +121,9 @@ impl Taken {
 impl Drop for Taken {
     fn drop(&mut self) {
         self.put(0);
-        self.budget.takings.end();
+        if self.holds {
+            self.budget.takings.end();
+        }
     }
 }
 

@@ -7,6 +7,9 @@ use crate::state::budget::taken::{Lends, Stop, Taken};
 use crate::state::budget::{For, Need};
 use crate::state::pager::Pager;
 
+/// The most bytes of a limit of which a backup demands a share.
+const MOST_OF_LIMIT: u64 = 1 << 30;
+
 /// The writer of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writing {
@@ -45,7 +48,7 @@ impl Buffers {
                 let more = taken.more_of(Need::new(For::Read, bytes));
                 let has_room = taken.set(bytes) || pager.find_room(&more) && taken.set(bytes);
                 if !has_room {
-                    return Err(StorageError::MemoryLimit(pager.shortage(more.bytes, For::Read)).into());
+                    return Err(StorageError::MemoryLimit(pager.shortage_of(&more)).into());
                 }
             }
         }
@@ -58,22 +61,20 @@ impl Pager {
     pub(crate) fn buffers(&self, of: Writing) -> Buffers {
         match of {
             Writing::Checkpoint => Buffers::Reserved(Charge::new(self.account(), Purpose::Checkpoint, 0)),
-            Writing::Backup => Buffers::Taken(Taken::new(&self.budget, For::Read)),
+            Writing::Backup => Buffers::Taken(Taken::for_long(&self.budget, For::Read)),
         }
     }
 
-    /// Makes room for a backup, or waits for it: for one part of the limit in `share` parts. The caller must
-    /// hold nothing.
+    /// Makes room for a backup, or waits for it: the limit divided by `share`, or 1 GiB divided by `share` if
+    /// the limit is greater. The caller must hold nothing.
     ///
     /// # Errors
     /// [`StorageError::MemoryLimit`]; those of a checkpoint.
     pub(crate) fn make_room_for_backup(&self, share: u64) -> Result<()> {
         let Some(limit) = self.memory_limit else { return Ok(()) };
-        let bytes = limit / share;
-        let fits = |_| {
-            let found = Taken::new(&self.budget, For::Read).set(bytes);
-            if found { Ok(()) } else { Err(Stop::NoRoom(bytes)) }
-        };
+        let bytes = limit.min(MOST_OF_LIMIT) / share;
+        let need = Need::new(For::Read, bytes);
+        let fits = |_| if self.budget.fits(&need) { Ok(()) } else { Err(Stop::NoRoom(bytes)) };
         self.with_room((For::Read, Lends::depth() == 0), fits).map_err(|stop| self.error_of(stop))
     }
 

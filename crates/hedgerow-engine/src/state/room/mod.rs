@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use hedgerow_core::sync::Ordering;
 
-use crate::error::{CommitError, Error, Result, StorageError};
+use crate::error::{CommitError, Error, Result, Shortage, StorageError};
 use crate::state::budget::taken::{Lends, Lent, Room, Stop, Taken};
 use crate::state::budget::{EVICTED_AHEAD, For, Need, is_small};
 use crate::state::checkpoint_demand::Waited;
@@ -29,6 +29,8 @@ const ASKED_AGAIN: u64 = 64;
 
 /// The greatest number of attempts of a call that finds no room at first.
 const MOST_ATTEMPTS: usize = 64;
+/// The greatest number of times that a commit waits because memory was given back after its search.
+const MOST_ROUNDS: usize = 3;
 /// The greatest number of checkpoints for which a call waits, and the number for which it waits although no
 /// commit was published since the last one.
 const MOST_CHECKPOINTS: u32 = 8;
@@ -71,9 +73,12 @@ impl Pager {
                 Err(Stop::NoRoom(bytes)) => needed = bytes.max(needed),
                 done => return done,
             }
-            let need = Need::new(what, needed);
+            let mut need = Need::new(what, needed);
+            if what == For::Load {
+                need = need.with_block(self.block_of(needed));
+            }
             if !waits {
-                if !self.find_room(&need) && self.still_lacks_room(&need) {
+                if !self.find_room(&need) && self.lasting_shortage(&need).is_some() {
                     break;
                 }
                 continue;
@@ -180,25 +185,25 @@ impl Pager {
     /// Makes room for a commit that holds nothing. Waits for a checkpoint if necessary.
     #[cold]
     pub(crate) fn make_room_for_commit(&self, need: &Need, store: &dyn TakesCommits) -> Result<()> {
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..MOST_ROUNDS {
             match self.wait_for_room(need, Some(store)) {
                 Ok(()) => return Ok(()),
                 Err(Stop::NoRoom(_)) => store.check_writable()?,
                 Err(Stop::Failed(error)) => return Err(error),
             }
-            if self.still_lacks_room(need) {
-                break;
+            if let Some(shortage) = self.lasting_shortage(need) {
+                return Err(CommitError::MemoryLimit(shortage).into());
             }
         }
-        Err(CommitError::MemoryLimit(self.shortage(need.bytes, For::Commit)).into())
+        Err(CommitError::MemoryLimit(self.shortage_of(need)).into())
     }
 
-    /// True if the numbers of a refusal show that there is no room. After the search that found none, other
-    /// calls or a checkpoint may have given memory back: then the call searches once more.
+    /// Returns the reasons of a refusal, unless they show that there is room: after the search that found
+    /// none, other calls or a checkpoint may have given memory back. Then the call searches once more.
     #[cold]
-    fn still_lacks_room(&self, need: &Need) -> bool {
-        let shortage = self.shortage(need.bytes, need.what);
-        need.what == For::Speed || shortage.needed > shortage.available()
+    fn lasting_shortage(&self, need: &Need) -> Option<Shortage> {
+        let shortage = self.shortage_of(need);
+        (need.what == For::Speed || shortage.needed > shortage.available()).then_some(shortage)
     }
 
     /// Makes room for the need of a call that holds nothing. Waits while calls or checkpoints in progress may
@@ -296,7 +301,8 @@ impl Pager {
         let more = need.and(limit / EVICTED_AHEAD);
         self.evict_until(|| budget.fits_returning(&more));
         let fits = || budget.fits_returning(need);
-        fits() || ((self.cold.cache().shrink() | budget.give_up_kept()) && fits())
+        let shrinks = || need.what < For::Speed && self.cold.cache().shrink();
+        fits() || ((shrinks() | budget.give_up_kept()) && fits())
     }
 
     /// Gives up memory that is kept only for speed: cached views, versions that wait to be freed, and empty

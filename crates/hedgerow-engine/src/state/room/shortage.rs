@@ -12,6 +12,13 @@ impl Pager {
     /// Returns the reasons why there is no room for `needed` bytes. O(pages + changed subgraphs).
     #[cold]
     pub(crate) fn shortage(&self, needed: u64, what: For) -> Shortage {
+        self.shortage_of(&Need::new(what, needed).with_block(needed))
+    }
+
+    /// Returns the reasons why there is no room for a need. O(pages + changed subgraphs).
+    #[cold]
+    pub(crate) fn shortage_of(&self, need: &Need) -> Shortage {
+        let needed = need.bytes;
         let limit = self.memory_limit.unwrap_or(u64::MAX);
         let (account, budget) = (self.account(), &self.budget);
         let of = |purpose| account.used_for(purpose);
@@ -23,7 +30,7 @@ impl Pager {
         let pinned = held.saturating_sub(fixed).saturating_sub(dirty);
         let mut shortage = Shortage { needed, limit, dirty, pinned, fixed, slack: slack(limit) };
         if needed <= shortage.available()
-            && let Lacks::Pages(_) = budget.lacks(limit, &Need::new(what, needed).with_block(needed))
+            && let Lacks::Pages(_) = budget.lacks(limit, need)
         {
             // No gap is large enough, and no gap has a whole memory page.
             shortage.fixed += self.subgraphs.arena().stats().free() as u64;
