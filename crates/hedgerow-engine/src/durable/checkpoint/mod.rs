@@ -26,12 +26,11 @@ use crate::files::log::{Durable, UnlessDone, log_refs};
 use crate::files::runs::Merge;
 use crate::state::budget::{For, Need};
 use crate::state::pin::pin;
-use crate::state::room::buffers::Writing;
 use crate::state::store::Core;
 use page_versions::make_room_by_page_versions;
 pub(crate) use plan::Extent;
 use plan::{plan_checkpoint, read_runs};
-use write::{ImageMode, Target, Written, image_ids, next_file_id, reach, write_run};
+use write::{ImageMode, Target, Written, image_ids, reach, write_run};
 
 /// The most bytes of covered commits that a checkpoint leaves in the log. The next opening reads and skips
 /// them.
@@ -173,17 +172,7 @@ fn write_changes(
     if !merge.keep.is_empty() && nothing() {
         return Ok(None);
     }
-    let target = {
-        let mut manifest = durable.manifest.lock();
-        let (store, config) = (manifest.store, manifest.config);
-        Target {
-            fs: durable.fs.clone(),
-            file_id: next_file_id(&mut manifest)?,
-            store,
-            config,
-            writing: Writing::Checkpoint,
-        }
-    };
+    let target = Target::of_store(durable)?;
     let name = segment_name(target.file_id);
     let written = write_run(core, as_of, target, |id| Ok(ask(id)));
     written.map(Some).map_err(|error| {

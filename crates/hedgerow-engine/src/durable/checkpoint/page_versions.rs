@@ -11,11 +11,10 @@ use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{ImageId, SegmentInfo};
 
 use super::plan::changed_after;
-use super::write::{ImageMode, Target, next_file_id, write_run};
+use super::write::{ImageMode, Target, write_run};
 use crate::durable::sync::poisoned_by;
 use crate::error::Result;
 use crate::files::log::Durable;
-use crate::state::room::buffers::Writing;
 use crate::state::store::Core;
 
 /// The most bytes of memory that an open segment takes for each image of a page version: the case of one
@@ -71,17 +70,7 @@ fn write_page_version(core: &Core, durable: &Durable, t: Timestamp) -> Result<()
     // others, memory has that state.
     let sources = core.pager.pages.sources();
     let changes = changed_after(core, t);
-    let target = {
-        let mut manifest = durable.manifest.lock();
-        let (store, config) = (manifest.store, manifest.config);
-        Target {
-            fs: durable.fs.clone(),
-            file_id: next_file_id(&mut manifest)?,
-            store,
-            config,
-            writing: Writing::Checkpoint,
-        }
-    };
+    let target = Target::of_store(durable)?;
     let (name, store) = (segment_name(target.file_id), target.store);
     // The segments may hold subgraphs that did not exist at `t`.
     let of_changed = match faults::is_on(PlantedFault::EmptyImagesLeftOut) {

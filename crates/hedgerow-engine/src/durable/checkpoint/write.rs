@@ -16,6 +16,7 @@ use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentInfo, 
 
 use super::copy::{KeyCopy, PageCopy, memory_to_gather, take_record};
 use crate::error::{ArgumentError, Error, Result, StateError, StorageError, io_error};
+use crate::files::log::Durable;
 use crate::state::room::buffers::Writing;
 use crate::state::store::Core;
 
@@ -33,6 +34,16 @@ pub(crate) struct Target {
     pub(crate) store: StoreId,
     pub(crate) config: GraphConfig,
     pub(crate) writing: Writing,
+}
+
+impl Target {
+    /// Makes the target of the next segment of a store.
+    pub(super) fn of_store(durable: &Durable) -> Result<Target> {
+        let mut manifest = durable.manifest.lock();
+        let (store, config) = (manifest.store, manifest.config);
+        let file_id = next_file_id(&mut manifest)?;
+        Ok(Target { fs: durable.fs.clone(), file_id, store, config, writing: Writing::Checkpoint })
+    }
 }
 
 /// The image to write of a subgraph in a label.
@@ -300,7 +311,7 @@ pub(super) fn reach(fs: &dyn Vfs, point: FailPoint) -> Result<()> {
 }
 
 /// Takes the number of the next segment. A number is never used twice.
-pub(super) fn next_file_id(manifest: &mut Manifest) -> Result<FileId> {
+fn next_file_id(manifest: &mut Manifest) -> Result<FileId> {
     let id = manifest.next_file_id;
     let next = id.0.checked_add(1).filter(|&next| next < u64::MAX);
     manifest.next_file_id = FileId(next.ok_or_else(|| ArgumentError::TooLarge {

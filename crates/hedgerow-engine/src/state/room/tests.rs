@@ -11,6 +11,7 @@ use crate::graph::Graph;
 use crate::options::{LEAST_MEMORY_LIMIT as LIMIT, Options};
 use crate::state::budget::taken::{Lends, Room, Stop, Taken};
 use crate::state::budget::{For, KeptForReads, Need, SMALL, slack};
+use crate::state::room::buffers::Writing;
 use crate::state::store::Core;
 
 const SOME: u64 = 1 << 20;
@@ -178,6 +179,22 @@ fn of_two_commits_that_merge_at_the_same_moment_one_has_the_room() {
     assert_eq!(core.pager.budget.takings.promised(), 0, "each promise is over");
     let unlimited = Options::new().in_memory().unwrap();
     assert!(matches!(unlimited.engine.core.pager.take_for_merges(|| usize::MAX), Ok(None)));
+}
+
+/// A backup is refused if there is no room for its buffers, and a checkpoint is not. Other calls do not wait
+/// for the memory of a backup.
+#[test]
+fn only_the_buffers_of_a_backup_are_refused() {
+    let graph = store();
+    let pager = &graph.engine.core.pager;
+    let mut backup = pager.buffers(Writing::Backup);
+    backup.set(pager, SOME as usize).unwrap();
+    let takings = &pager.budget.takings;
+    assert!(!takings.may_give_back(takings.ended()), "a call would wait for the backup");
+    let _taken = take_all(&graph.engine.core, For::Read);
+    assert!(is_full(backup.set(pager, 4 * SOME as usize)));
+    assert_eq!(backup.bytes() as u64, SOME, "it keeps what it had");
+    pager.buffers(Writing::Checkpoint).set(pager, 4 * SOME as usize).unwrap();
 }
 
 #[test]
