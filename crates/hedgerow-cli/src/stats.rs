@@ -34,6 +34,7 @@ pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
         .bytes("memory_bytes", stats.memory_bytes())
         .bytes("arena_bytes", stats.arena_bytes)
         .bytes("version_bytes", stats.version_bytes)
+        .bytes("inbox_bytes", stats.inbox_bytes)
         .bytes("table_bytes", stats.table_bytes)
         .bytes("id_map_bytes", stats.id_map_bytes)
         .bytes("view_bytes", stats.view_bytes)

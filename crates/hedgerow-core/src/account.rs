@@ -34,11 +34,13 @@ pub enum Purpose {
     Reads,
     /// Structures that order commits and snapshots.
     Coordination,
+    /// Operations on chains that are not in memory.
+    Inboxes,
 }
 
 impl Purpose {
     /// All purposes, in the order of their numbers.
-    pub const ALL: [Purpose; 9] = [
+    pub const ALL: [Purpose; 10] = [
         Purpose::Arena,
         Purpose::Versions,
         Purpose::Tables,
@@ -48,6 +50,7 @@ impl Purpose {
         Purpose::Checkpoint,
         Purpose::Reads,
         Purpose::Coordination,
+        Purpose::Inboxes,
     ];
 }
 

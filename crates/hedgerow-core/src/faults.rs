@@ -65,6 +65,16 @@ faults! {
     BlocksNotChecked,
     /// A page is loaded with images of older segments although newer segments have them too.
     OlderImageLoaded,
+    /// The operations of an inbox leave memory although a reader needs an older state.
+    InboxFoldedUnderReader,
+    /// A checkpoint writes the image of a chain without the operations of its inbox.
+    InboxNotWritten,
+    /// A load of a chain drops the operations of its inbox.
+    InboxNotLoaded,
+    /// A commit uses an answer about an edge although the state below the inbox changed after the read.
+    AnswerOutdated,
+    /// A commit ignores the operations of the inbox when it looks an edge up.
+    InboxNotLookedUp,
     /// A checkpoint that merges a segment omits its images that were not loaded.
     UnloadedImagesLost,
     /// Eviction removes changes from memory that are newer than the last checkpoint.

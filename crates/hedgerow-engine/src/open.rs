@@ -10,6 +10,7 @@ use hedgerow_core::{GraphConfig, Timestamp};
 use hedgerow_io::{FILE_MODE, FileId, LockHeld, RealFs, StoreId, Vfs, VfsLock};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecoverError, Witness, recover_commits};
 use hedgerow_mem::{Memory, SubgraphTable};
+use hedgerow_pager::Inboxes;
 use hedgerow_tier::{LoadedManifest, Manifest};
 use hedgerow_txn::Counts;
 
@@ -63,6 +64,7 @@ fn empty(
         labels: LabelTables::new(subgraphs.memory()),
         subgraphs,
         pages: Pages::none(config),
+        inboxes: Inboxes::new(&account),
         evicted: 0,
         schema: Schema::default(),
         ids: IdMap::new(config.keys, account),

@@ -57,6 +57,8 @@ pub struct Stats {
     pub views_refreshed: u64,
     /// Bytes of versions outside the arena: their headers, ranks, and properties.
     pub version_bytes: u64,
+    /// Bytes of operations on lists that are not in memory. The next checkpoint writes them.
+    pub inbox_bytes: u64,
     /// Bytes of the tables of subgraphs.
     pub table_bytes: u64,
     /// Bytes of the key table.
@@ -121,7 +123,8 @@ impl Stats {
 
     /// Returns the number of bytes in memory, which the [limit](Self::memory_limit) bounds. O(1). It is the
     /// sum of [`arena_bytes`](Self::arena_bytes), [`version_bytes`](Self::version_bytes),
-    /// [`table_bytes`](Self::table_bytes), [`id_map_bytes`](Self::id_map_bytes),
+    /// [`inbox_bytes`](Self::inbox_bytes), [`table_bytes`](Self::table_bytes),
+    /// [`id_map_bytes`](Self::id_map_bytes),
     /// [`view_bytes`](Self::view_bytes), [`log_buffer_bytes`](Self::log_buffer_bytes),
     /// [`file_buffer_bytes`](Self::file_buffer_bytes) and [`coordination_bytes`](Self::coordination_bytes).
     /// Other fields count the bytes of the arena and of versions a second time, by use: main parts, patches,
@@ -129,6 +132,7 @@ impl Stats {
     pub fn memory_bytes(&self) -> u64 {
         self.arena_bytes
             + self.version_bytes
+            + self.inbox_bytes
             + self.table_bytes
             + self.id_map_bytes
             + self.view_bytes
@@ -143,6 +147,7 @@ impl Stats {
         Stats {
             arena_bytes: used(Purpose::Arena),
             version_bytes: used(Purpose::Versions),
+            inbox_bytes: used(Purpose::Inboxes),
             table_bytes: used(Purpose::Tables),
             id_map_bytes: used(Purpose::Keys),
             view_bytes: used(Purpose::Views),

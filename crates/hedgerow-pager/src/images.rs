@@ -101,12 +101,25 @@ impl<'s> Source<'s> for ImagesIn<'s, '_> {
     }
 }
 
-impl WholeList for ImageList<'_> {
+/// The lists of a part; none without a part.
+pub(crate) struct PartOf<'s>(pub(crate) Option<&'s AdjacencyPart>);
+
+impl WholeList for PartOf<'_> {
     fn for_each(&self, mut f: impl FnMut(LocalVertex, ItemRef<'_>)) {
-        let Some(part) = &self.list.part else { return };
+        let Some(part) = self.0 else { return };
         for local in (0..SUBGRAPH_VERTICES).map(|local| LocalVertex(local as u8)) {
             range_of(part, local).filter_map(|at| item_of(part, at)).for_each(|item| f(local, item));
         }
+    }
+
+    fn degree(&self, local: LocalVertex) -> u64 {
+        self.0.map_or(0, |part| range_of(part, local).len() as u64)
+    }
+}
+
+impl WholeList for ImageList<'_> {
+    fn for_each(&self, f: impl FnMut(LocalVertex, ItemRef<'_>)) {
+        PartOf(self.list.part.as_ref()).for_each(f);
     }
 
     fn degree(&self, _: LocalVertex) -> u64 {

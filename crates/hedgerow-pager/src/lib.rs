@@ -10,11 +10,13 @@
 #![forbid(unsafe_code)]
 
 mod images;
+mod inboxes;
 mod merge;
 mod named_segment;
 mod newest;
 mod source;
 mod sources;
+mod stacked;
 mod word;
 
 #[cfg(test)]
@@ -23,6 +25,7 @@ mod testing;
 mod tests;
 
 pub use images::ImageList;
+pub use inboxes::{InboxBase, InboxEntry, InboxView, Inboxes};
 pub use merge::{Merged, merge, merge_mask};
 pub use named_segment::NamedSegment;
 pub use newest::sort_newest_first;

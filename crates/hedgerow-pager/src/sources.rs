@@ -27,6 +27,7 @@ use crate::source::{HasMemory, Query};
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     segments: Vec<Arc<NamedSegment>>,
+    as_of: Timestamp,
 }
 
 fn invalid(file: &str, what: &'static str) -> TierError {
@@ -45,7 +46,7 @@ impl Sources {
     pub fn open(fs: &Arc<dyn Vfs>, manifest: &Manifest) -> Result<Sources, TierError> {
         let mut named = manifest.segments.clone();
         sort_newest_first(&mut named, file_of);
-        let mut sources = Sources::default();
+        let mut sources = Sources { segments: Vec::new(), as_of: manifest.checkpoint };
         for segment in &named {
             let opened = NamedSegment::open(fs, segment, manifest.store)?;
             if opened.reader.config() != manifest.config || segment.info.max_as_of > manifest.checkpoint {
@@ -68,7 +69,7 @@ impl Sources {
     ) -> Result<Sources, TierError> {
         let newer = NamedSegment::open(fs, &LevelSegment { level: 0, info: newer }, store)?;
         let segments = std::iter::once(Arc::new(newer)).chain(self.segments.iter().cloned()).collect();
-        Ok(Sources { segments })
+        Ok(Sources { segments, as_of: self.as_of })
     }
 
     /// Returns the segments that a later manifest names. Takes over the segments that are open already, and
@@ -87,7 +88,14 @@ impl Sources {
                 None => NamedSegment::open(fs, segment, manifest.store).map(Arc::new),
             }
         };
-        Ok(Sources { segments: named.iter().map(open).collect::<Result<_, TierError>>()? })
+        let segments = named.iter().map(open).collect::<Result<_, TierError>>()?;
+        Ok(Sources { segments, as_of: manifest.checkpoint })
+    }
+
+    /// Returns the checkpoint of the manifest: the segments have every commit up to this timestamp, and no
+    /// later one.
+    pub fn as_of(&self) -> Timestamp {
+        self.as_of
     }
 
     /// Returns the segments, newest first. A caller must not choose between images of several segments: that

@@ -420,6 +420,7 @@ impl Database {
             ("file_buffer_bytes", stats.file_buffer_bytes),
             ("arena_bytes", stats.arena_bytes),
             ("version_bytes", stats.version_bytes),
+            ("inbox_bytes", stats.inbox_bytes),
             ("memory_limit", stats.memory_limit),
             ("memory_bytes", stats.memory_bytes()),
             ("commit_waits", stats.commit_waits),

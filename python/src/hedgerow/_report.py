@@ -264,6 +264,8 @@ class Stats:
         Bytes of the memory region for lists of neighbors.
     version_bytes : int
         Other bytes of versions of subgraphs: headers, ranks and properties.
+    inbox_bytes : int
+        Bytes of changes of lists that are not in memory. The next checkpoint writes them.
     main_bytes, delta_bytes : int
         Bytes of merged parts and of recent changes, out of ``arena_bytes`` and ``version_bytes``.
     patch_bytes : int
@@ -283,8 +285,8 @@ class Stats:
         Bytes of the buffers in which commits wait to be written to the log, and of the buffers of running
         checkpoints.
     memory_bytes : int
-        The sum of ``arena_bytes``, ``version_bytes``, ``view_bytes``, ``table_bytes``, ``id_map_bytes``,
-        ``coordination_bytes``, ``log_buffer_bytes`` and ``file_buffer_bytes``.
+        The sum of ``arena_bytes``, ``version_bytes``, ``inbox_bytes``, ``view_bytes``, ``table_bytes``,
+        ``id_map_bytes``, ``coordination_bytes``, ``log_buffer_bytes`` and ``file_buffer_bytes``.
     memory_limit : int
         The memory budget of the store in bytes: the argument of ``open``, or else half of the memory
         available to the process.
@@ -315,6 +317,7 @@ class Stats:
     arena_free_bytes: int
     arena_bytes: int
     version_bytes: int
+    inbox_bytes: int
     view_bytes: int
     table_bytes: int
     id_map_bytes: int

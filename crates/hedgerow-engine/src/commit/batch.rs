@@ -10,6 +10,8 @@
 //! A batch has only operations that read nothing and remove no vertex: then nothing needs validation, and
 //! existing vertices stay. Edges with ranks, and updates of properties, take the general way.
 
+mod ahead;
+mod asked;
 mod distinct;
 mod gather;
 mod keys;
@@ -24,8 +26,7 @@ use std::ops::Range;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
-use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{Attributes, Hold, Merged, Ops};
+use hedgerow_mem::{Hold, Merged};
 use hedgerow_txn::{CommitThreads, with_commit_threads};
 
 use super::order::{draw, must_apply};
@@ -37,6 +38,8 @@ use crate::state::room::commit::{CommitRoom, Merges};
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
+use ahead::{merge_ahead, ops};
+use asked::{Answers, Question, append, has_room};
 use gather::gather;
 use keys::Resolved;
 use labels::{BatchLabel, ByLabel};
@@ -53,10 +56,13 @@ const DELTAS_AHEAD: usize = 5;
 const APPENDS_AHEAD: usize = 3;
 /// The greatest number of restarts of a commit whose keys changed before it had the latches.
 const MAX_RESTARTS: usize = 100;
+/// The greatest number of times that a commit reads edges which it does not load.
+const MOST_ROUNDS: u32 = 20;
 
 /// True if the transaction can commit as a batch.
 fn suits(engine: &Engine, request: &Request<'_>) -> bool {
-    request.ops.len() > 1
+    // A single operation comes here if a chain is not in memory.
+    (request.ops.len() > 1 || engine.pager.eviction.happens())
         && request.create
         && !engine.catalog.config.is_one_way()
         && request.isolation == Isolation::Serializable
@@ -83,13 +89,39 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
         return Ok(None);
     }
     let mut room = request.room(engine);
+    // The answers of the last round, once the transaction writes to chains that are not in memory.
+    let (mut answers, mut rounds, mut has_loaded) = (None::<Answers>, 0, false);
     loop {
-        let ended = attempts(engine, &engine.pager.hold(), request, &mut room)?;
+        let ended = attempts(engine, &engine.pager.hold(), request, (&mut room, answers.as_ref()))?;
         match ended {
             Attempt::Committed(outcome) => return Ok(Some(outcome)),
             Attempt::Moved => return Ok(None),
             // The thread has no latch, no hold and no threads of commits: it may wait for a checkpoint.
-            Attempt::Load(unloaded) => room.load(&unloaded)?,
+            // What was loaded may displace what the transaction also needs, so it loads only once.
+            Attempt::Load(unloaded)
+                if answers.is_none() && rounds == 0 && engine.pager.writes_outside(&unloaded, has_loaded) =>
+            {
+                room.forget_loaded();
+                answers = Some(Answers::default());
+            }
+            Attempt::Load(unloaded) if answers.is_some() => {
+                let others = engine.pager.load_pages_of(unloaded)?;
+                if !others.is_empty() {
+                    room.load(&others)?;
+                }
+            }
+            Attempt::Load(unloaded) => {
+                has_loaded = true;
+                room.load(&unloaded)?;
+            }
+            Attempt::Ask(questions) => {
+                rounds += 1;
+                // Else other threads change the state below the inboxes again and again.
+                answers = answers.filter(|_| rounds <= MOST_ROUNDS);
+                if let Some(answers) = &mut answers {
+                    answers.read(engine, questions)?;
+                }
+            }
             Attempt::CutShort { needed } => room.make_room(needed)?,
         }
     }
@@ -99,12 +131,12 @@ fn attempts<'j>(
     engine: &'j Engine,
     hold: &'j Hold,
     request: &'j Request<'_>,
-    room: &mut CommitRoom<'_>,
+    (room, answers): (&mut CommitRoom<'_>, Option<&Answers>),
 ) -> Result<Attempt> {
     let attempts = |threads: &CommitThreads<'j>| -> Result<Attempt> {
         let mut last = Attempt::Moved;
         for _ in 0..MAX_RESTARTS {
-            last = attempt(engine, hold, request, threads, room.merges())?;
+            last = attempt(engine, hold, (request, answers), threads, room.merges())?;
             if !matches!(last, Attempt::Moved) {
                 return Ok(last);
             }
@@ -121,6 +153,8 @@ enum Attempt {
     Moved,
     /// These subgraphs must be loaded first.
     Load(Vec<LatchKey>),
+    /// These edges must be read first, without loading them.
+    Ask(Vec<Question>),
     /// The memory limit left no room for the merges, which need these bytes.
     CutShort {
         needed: u64,
@@ -130,7 +164,7 @@ enum Attempt {
 fn attempt<'j>(
     engine: &'j Engine,
     hold: &'j Hold,
-    request: &'j Request<'_>,
+    (request, answers): (&'j Request<'_>, Option<&Answers>),
     threads: &CommitThreads<'j>,
     merges: Merges,
 ) -> Result<Attempt> {
@@ -158,12 +192,10 @@ fn attempt<'j>(
         all.extend(of_label);
     }
     let (keys, _) = context;
-    let outcomes = Outcomes::new(engine, request);
-    let (of_latch, of_prepare) = (merges.clone(), merges.clone());
-    let latch = move |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, hold, part, &of_latch);
-    let prepare =
-        move |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part, &of_prepare);
-    let (_, parts) = threads.claim_each(outcomes, all, latch, prepare);
+    let parts = match prepare_all(engine, hold, (request, answers), threads, (all, &merges)) {
+        Ok(parts) => parts,
+        Err(open) => return Ok(Attempt::Ask(open)),
+    };
     let unloaded: Vec<_> = parts.iter().flat_map(Part::unloaded).collect();
     if !unloaded.is_empty() {
         // Pages are read from files without latches.
@@ -182,6 +214,33 @@ fn attempt<'j>(
         return finish(engine, request, keys, parts, threads);
     }
     Ok(Attempt::Moved)
+}
+
+/// Latches and prepares all parts. If the transaction writes to chains that are not in memory, it first
+/// decides its effects on them; fails with the questions that are open.
+fn prepare_all<'j>(
+    engine: &'j Engine,
+    hold: &'j Hold,
+    (request, answers): (&'j Request<'_>, Option<&Answers>),
+    threads: &CommitThreads<'j>,
+    (all, merges): (Vec<Part<'j>>, &Merges),
+) -> std::result::Result<Vec<Part<'j>>, Vec<Question>> {
+    let outcomes = Outcomes::new(engine, request);
+    let (of_latch, of_prepare, outside) = (merges.clone(), merges.clone(), answers.is_some());
+    let latch = move |_: &Outcomes<'_>, part: &mut Part<'j>| {
+        latch(engine, hold, part, (&of_latch, outside));
+    };
+    let prepare =
+        move |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part, &of_prepare);
+    let Some(answers) = answers else { return Ok(threads.claim_each(outcomes, all, latch, prepare).1) };
+    let (outcomes, parts) = threads.claim_each(outcomes, all, latch, |_, _| ());
+    if parts.iter().all(|part| part.unloaded.is_empty() && !part.is_cut_short) {
+        let open = answers.decide(engine, &outcomes, &parts);
+        if !open.is_empty() {
+            return Err(open);
+        }
+    }
+    Ok(threads.each(outcomes, parts, prepare).1)
 }
 
 /// Prepares the subgraphs of one part before the timestamp is drawn. Computes the effects of the operations,
@@ -211,6 +270,10 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, me
         }
         (heads, lists) = (upto(HEADS_AHEAD), upto(LISTS_AHEAD));
         gather(engine, outcomes, part, at, hint);
+        if part.batches[at].is_outside {
+            part.is_cut_short |= limited && !has_room(engine, part.label.label, &part.batches[at], merges);
+            continue;
+        }
         for &direction in part.label.directions {
             let count = part.batches[at].effects(direction).len();
             let needs_memory = count > 0
@@ -221,34 +284,6 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, me
             }
         }
     }
-}
-
-/// Makes room for the effects on a chain, or builds the version in which they are merged. False if the memory
-/// limit has no room for that, or had none for another merge of the commit. The commit has the memory of the
-/// attributes until it has applied them.
-#[cold]
-fn merge_ahead(
-    engine: &Engine,
-    part: &mut Part<'_>,
-    (at, direction): (usize, Direction),
-    merges: &Merges,
-) -> bool {
-    let Part { label, batches, latched, effects, attributes, ahead, .. } = part;
-    let (batch, held) = (&batches[at], &mut latched[at]);
-    let ops = ops(effects, attributes, batch.effects(direction));
-    let bytes = engine.pager.memory_limit.map_or(0, |_| held.bytes_to_merge(direction, ops.len()));
-    let of_attributes = engine.pager.memory_limit.map_or(0, |_| held.bytes_of_attributes(direction, ops));
-    if !merges.begin(bytes + of_attributes) {
-        return false;
-    }
-    let chain = PartitionKey { label: label.label, subgraph: batch.subgraph, direction };
-    let pinned = |pin| engine.pager.keep(chain, pin);
-    let built = held.prepare(direction, ops, label.weighted, &engine.order.horizon(), pinned);
-    ahead.extend(built.map(|built| (at as u32, direction, built)));
-    if bytes > 0 {
-        merges.end(bytes);
-    }
-    true
 }
 
 /// Orders and applies the commit, with all latches held and everything prepared.
@@ -304,11 +339,6 @@ fn finish<'j>(
     Ok(Attempt::Committed(Outcome { ts, edges, applied }))
 }
 
-/// Returns the effects in a range, with their attributes if edges may have any.
-fn ops<'a>(effects: &'a [LocalOp], attributes: &'a [Attributes<'_>], range: Range<usize>) -> Ops<'a> {
-    Ops::with(&effects[range.clone()], attributes.get(range).unwrap_or(&[]))
-}
-
 /// Applies the effects of a part and releases its latches.
 fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
     let horizon = engine.order.horizon();
@@ -324,6 +354,10 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
         }
         if let Some(held) = latched.get(at + APPENDS_AHEAD) {
             held.prefetch_append(Direction::Out);
+        }
+        if batch.is_outside {
+            append(engine, (label, batch, &mut latched[at]), effects, ts);
+            continue;
         }
         for &direction in directions {
             let ops = ops(effects, attributes, batch.effects(direction));

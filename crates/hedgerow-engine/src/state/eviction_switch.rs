@@ -22,6 +22,8 @@ pub(crate) struct EvictionSwitch {
     /// Writes a checkpoint on the calling thread.
     checkpoint: OnceLock<Box<dyn Fn() + Send + Sync>>,
     commits: AtomicU64,
+    /// The number of commits that found chains out of memory.
+    asked: AtomicU64,
     /// The commit at which the next eviction is due.
     next: AtomicU64,
     /// Held by the evicting thread.
@@ -45,6 +47,12 @@ impl EvictionSwitch {
     pub(crate) fn writes_checkpoints_by(&self, checkpoint: impl Fn() + Send + Sync + 'static) {
         // Set once, when the store is made.
         let _ = self.checkpoint.set(Box::new(checkpoint));
+    }
+
+    /// True if the next commit that needs chains out of memory writes to their inboxes: with the switch on,
+    /// every other one.
+    pub(crate) fn writes_outside(&self) -> bool {
+        every().is_some() && mixed(self.asked.fetch_add(1, Ordering::Relaxed)).is_multiple_of(2)
     }
 
     /// Counts a commit. If an eviction is due, writes a checkpoint three times out of four, and then calls

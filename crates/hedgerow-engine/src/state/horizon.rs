@@ -16,6 +16,19 @@ pub(crate) struct LiveHorizon<'a> {
     active: OnceCell<ActiveReaders<'a>>,
 }
 
+/// The horizon while a store is opened: there are no readers, and all commits count as published.
+pub(crate) struct NoReaders(pub(crate) Timestamp);
+
+impl Horizon for NoReaders {
+    fn published(&self) -> Timestamp {
+        self.0
+    }
+
+    fn pin_in(&self, _: Timestamp, _: Timestamp) -> Option<Pin> {
+        None
+    }
+}
+
 impl<'a> LiveHorizon<'a> {
     pub(crate) fn new(clock: &'a Clock, registry: &'a ReaderRegistry) -> LiveHorizon<'a> {
         LiveHorizon { clock, registry, published: OnceCell::new(), active: OnceCell::new() }

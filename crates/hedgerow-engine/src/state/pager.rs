@@ -7,6 +7,7 @@ use hedgerow_core::account::Account;
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::{Direction, GraphConfig, LabelId};
 use hedgerow_mem::{Hold, SubgraphTable};
+use hedgerow_pager::Inboxes;
 
 use crate::error::{Result, StateError};
 use crate::state::budget::Budget;
@@ -40,6 +41,8 @@ pub(crate) struct Pager {
     /// The source of pages of the tables that are not loaded yet.
     pub(crate) pages: Pages,
     pub(crate) eviction: Eviction,
+    /// The operations on chains that are not in memory.
+    pub(crate) inboxes: Inboxes,
     pub(crate) cold: ColdReads,
     pub(crate) budget: Arc<Budget>,
     /// True if the store has files.

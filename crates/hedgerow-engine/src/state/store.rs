@@ -8,6 +8,7 @@ use hedgerow_core::sync::{AtomicBool, Mutex, Ordering};
 use hedgerow_core::{GraphConfig, LabelId, Timestamp, VertexKeyRef};
 use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::{Merged, SubgraphTable};
+use hedgerow_pager::Inboxes;
 use hedgerow_txn::{Clock, Counts, NotDurable};
 
 use crate::config::Durability;
@@ -80,6 +81,8 @@ pub(crate) struct EngineParts {
     pub(crate) subgraphs: SubgraphTable,
     pub(crate) labels: LabelTables,
     pub(crate) pages: Pages,
+    /// Operations of the log on chains that are not in memory.
+    pub(crate) inboxes: Inboxes,
     /// The number of subgraphs whose page is in memory and whose chains are not.
     pub(crate) evicted: u64,
     pub(crate) schema: Schema,
@@ -167,6 +170,7 @@ impl Engine {
                 subgraphs: parts.subgraphs,
                 labels: parts.labels,
                 eviction: Eviction::new(parts.pages.clean(), parts.evicted),
+                inboxes: parts.inboxes,
                 pages: parts.pages,
                 cold,
                 budget,

@@ -9,6 +9,7 @@ use super::Latched;
 use crate::delta::Delta;
 use crate::grace::{Kept, KeptHead, Link, ReadGuard, Unlinked};
 use crate::main_part::Main;
+use crate::op::Ops;
 use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::{Version, load_changed};
 
@@ -91,18 +92,56 @@ impl Latched<'_> {
     /// with a page version find the mark, not the end of the chain (rule E8). False if the chain was in
     /// memory, or its page was evicted: then another page may have its place (rule P6).
     pub fn reload(&mut self, direction: Direction, main: Main, weighted: bool) -> bool {
+        self.reload_as_of(self.last_ts(), direction, main, weighted)
+    }
+
+    /// Like [`reload`](Self::reload), but with the content as of the operation at `begin`. The caller
+    /// [replays](Self::replay) the later operations before it releases the latch.
+    pub fn reload_as_of(
+        &mut self,
+        begin: Timestamp,
+        direction: Direction,
+        main: Main,
+        weighted: bool,
+    ) -> bool {
         let left = self.subgraph.home.has_left() && !faults::is_on(PlantedFault::EvictedPageFilled);
         if self.subgraph.heads[direction as usize].is_in_memory() || left {
             return false;
         }
-        let last = self.last_ts();
-        let delta = Delta::new(last, 0, weighted, self.subgraph.memory().arena());
-        let mut version = Version::new(last, main, delta, 0);
+        let delta = Delta::new(begin, 0, weighted, self.subgraph.memory().arena());
+        let mut version = Version::new(begin, main, delta, 0);
         // Views distinguish versions by number. No earlier version had this number, unless it had the same
-        // content.
-        version.number = self.subgraph.stamp().0;
+        // content: a number is never above the stamp, and the count of settlings never falls.
+        version.number = begin.0 << 8 | u64::from(self.subgraph.stamp().settled());
         self.push(direction, version);
         true
+    }
+
+    /// Applies operations of the commit `ts`, which were kept outside of the chains, to a chain that was
+    /// [loaded](Self::reload_as_of). Commits are replayed in their order. Otherwise like
+    /// [`apply`](Self::apply).
+    pub fn replay(
+        &mut self,
+        direction: Direction,
+        ops: Ops<'_>,
+        ts: Timestamp,
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
+        debug_assert!(ts <= self.last_ts(), "the stamp was raised when they were kept");
+        self.put(direction, ops, ts, weighted, horizon, pinned);
+    }
+
+    /// Ends the replay of a subgraph: from now on its stamp differs.
+    pub fn end_replay(&mut self) {
+        self.subgraph.note_settled();
+    }
+
+    /// Notes operations of the commit `ts` that are kept outside of the chains, which are not in memory.
+    pub fn note_outside(&mut self, ts: Timestamp) {
+        debug_assert!(ts >= self.last_ts() && self.is_out_of_memory());
+        self.subgraph.note_applied(ts);
     }
 
     /// Removes the mark of a chain that files have no image of, as if it had never had a version. No reader

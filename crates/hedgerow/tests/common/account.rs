@@ -50,7 +50,8 @@ pub(crate) fn check(graph: &Graph) -> Result<Stats, String> {
     if stats.arena_free_bytes > stats.arena_bytes {
         return Err(format!("more is free than the arena has: {stats:?}"));
     }
-    let sum = stats.arena_bytes + stats.version_bytes + stats.table_bytes + stats.id_map_bytes;
+    let sum = stats.arena_bytes + stats.version_bytes + stats.inbox_bytes + stats.table_bytes;
+    let sum = sum + stats.id_map_bytes;
     let rest = stats.view_bytes + stats.log_buffer_bytes + stats.file_buffer_bytes + stats.coordination_bytes;
     if sum + rest != stats.memory_bytes() {
         return Err(format!("the parts are not the whole: {stats:?}"));

@@ -13,7 +13,7 @@ use crate::interleave::{self, Case};
 use crate::plan::{Plan, Planted};
 use crate::{
     anomalies, budget, bytes, cold, commit_loads, common, cooled_copies, ends, equivalence, held, hermitage,
-    ldbc, lies, many_labels, memory, opening, page_versions, poison, rounds, tools, views, writers,
+    inboxes, ldbc, lies, many_labels, memory, opening, page_versions, poison, rounds, tools, views, writers,
 };
 
 /// The faults that the obvious programs of Python find (`python/tests/property/test_obvious_programs.py`).
@@ -98,6 +98,10 @@ pub(crate) enum Finder {
     CooledCopies,
     /// A page of a table that is evicted while a thread has a hold on it.
     LeftPages,
+    /// Commits to lists that are not in memory, in a store larger than its limit.
+    Inboxes,
+    /// The same commits beside checkpoints.
+    FoldedInboxes,
     /// Segments whose files were removed, and which stay in use if later segments cannot be opened.
     OldSegments,
 }
@@ -125,6 +129,8 @@ impl Finder {
                 | Finder::HeldInFiles
                 | Finder::CooledCopies
                 | Finder::LeftPages
+                | Finder::Inboxes
+                | Finder::FoldedInboxes
                 | Finder::OldSegments
         )
     }
@@ -166,6 +172,8 @@ impl Finder {
             Finder::ColdReads => whole(cold::cold_reads_say_what_a_resident_store_says),
             Finder::DamagedBlocks => whole(cold::a_damaged_block_is_an_error_of_each_read_of_it),
             Finder::OldSegments => whole(opening::images_are_read_from_files_that_were_removed),
+            Finder::Inboxes => whole(inboxes::commits_write_to_lists_that_are_not_in_memory),
+            Finder::FoldedInboxes => whole(inboxes::commits_beside_checkpoints_know_which_edges_exist),
             Finder::HeldInFiles => whole(page_versions::reads_of_held_snapshots_of_a_graph_that_grows),
             Finder::CooledCopies => {
                 whole(cooled_copies::what_cools_is_linked_again_only_if_it_is_what_it_was)

@@ -34,6 +34,8 @@ mod finders;
 mod held;
 #[path = "../isolation/hermitage.rs"]
 mod hermitage;
+#[path = "../it/inboxes.rs"]
+mod inboxes;
 #[path = "../isolation/interleave.rs"]
 mod interleave;
 #[path = "../hostile/judge.rs"]
@@ -106,6 +108,11 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::ChangesOfLabelsMissed, Finder::Sequences),
     (Fault::BlocksNotChecked, Finder::DamagedBlocks),
     (Fault::OlderImageLoaded, Finder::Pages),
+    (Fault::InboxFoldedUnderReader, Finder::Inboxes),
+    (Fault::InboxNotWritten, Finder::Inboxes),
+    (Fault::InboxNotLoaded, Finder::Inboxes),
+    (Fault::InboxNotLookedUp, Finder::Inboxes),
+    (Fault::AnswerOutdated, Finder::FoldedInboxes),
     (Fault::UnloadedImagesLost, Finder::Pages),
     (Fault::EvictedDirty, Finder::Sequences),
     (Fault::BlockCachedUnverified, Finder::DamagedBlocks),

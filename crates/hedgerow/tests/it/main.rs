@@ -37,6 +37,7 @@ mod held;
 mod held_quarter;
 mod hub_reads;
 mod hubs;
+mod inboxes;
 mod key_looks;
 mod kinds;
 mod kinds_of_kernels;
@@ -90,6 +91,9 @@ shared_tests! {
         many_snapshots_of_one_moment_end_one_by_one,
         what_a_snapshot_kept_goes_with_it_whatever_others_keep,
         threads_that_hold_snapshots_beside_writers_leave_nothing;
+    inboxes:
+        commits_write_to_lists_that_are_not_in_memory,
+        commits_beside_checkpoints_know_which_edges_exist;
     tools:
         a_backup_is_the_store_of_its_moment,
         a_backup_beside_writers_is_a_prefix,

@@ -160,6 +160,8 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("merge", &["newest", "source", "word"]),
             room("images", &["named_segment", "source", "word"]),
             room("sources", &["images", "merge", "named_segment", "newest", "source"]),
+            room("inboxes", &["sources"]),
+            room("stacked", &["images", "inboxes", "merge", "source", "sources", "word"]),
             room("lib", &[]),
         ],
     },

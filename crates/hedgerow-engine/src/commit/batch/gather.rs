@@ -38,7 +38,7 @@ pub(super) fn gather<'j>(
             && direction == Direction::In
             && faults::is_on(PlantedFault::ReverseEdgeLost);
         let entries = if lost { &[] } else { &entries[batch.entries(direction)] };
-        let mut edges = held.finder(direction, hint);
+        let (mut edges, is_outside) = (held.finder(direction, hint), batch.is_outside);
         let mut done = 0;
         for group in entries.chunk_by(BatchEntry::same_edge) {
             if attributed {
@@ -59,7 +59,9 @@ pub(super) fn gather<'j>(
                 attributes.push(Attributes { rank: 0, row });
                 (op, weight)
             } else {
-                let Some(effect) = outcomes.of(group, &mut edges) else { continue };
+                let effect =
+                    if is_outside { outcomes.decided(group) } else { outcomes.of(group, &mut edges) };
+                let Some(effect) = effect else { continue };
                 effect
             };
             if placement.counts_at(direction, at, dst) {

@@ -5,6 +5,7 @@ use hedgerow_mem::table::{PAGE, SubgraphPage};
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::{Hold, Subgraph};
 
+use super::asked::can_be_outside;
 use super::parts::{HEADERS_AHEAD, Part, SubgraphBatch};
 use crate::commit::op::OpKind;
 use crate::commit::validate::is_absent;
@@ -17,7 +18,12 @@ use crate::state::store::Engine;
 /// If a subgraph has no page and the part only removes from it, it needs no latch: the commit checks again
 /// when it orders (invariant I28). Other missing pages are made, unless the memory limit has no room for
 /// them.
-pub(super) fn latch<'e>(engine: &'e Engine, hold: &'e Hold, part: &mut Part<'e>, merges: &Merges) {
+pub(super) fn latch<'e>(
+    engine: &'e Engine,
+    hold: &'e Hold,
+    part: &mut Part<'e>,
+    (merges, outside): (&Merges, bool),
+) {
     let (mut ahead, mut makes_pages, mut pages) = (0, false, 0);
     let Part { label, entries, batches, latched, absent, unloaded, is_cut_short, .. } = part;
     latched.reserve_exact(batches.len());
@@ -28,18 +34,27 @@ pub(super) fn latch<'e>(engine: &'e Engine, hold: &'e Hold, part: &mut Part<'e>,
             ahead += 1;
         }
         let batch = &batches[at];
-        let mut latch = |subgraph: &'e Subgraph| {
-            let held = subgraph.latch();
+        let (subgraph, of_batch) = (batch.subgraph, batch.all_entries());
+        // Returns true if the effects go to the inbox of the subgraph.
+        let mut latch = |found: &'e Subgraph| {
+            let (mut held, mut is_outside) = (found.latch(), false);
             if engine.pager.eviction.happens() && !held.is_resident() {
-                unloaded.push(batch.subgraph);
+                let entries = &entries[of_batch.clone()];
+                let can_be = outside && can_be_outside(!label.attributed, entries, held.present());
+                if !can_be {
+                    unloaded.push(subgraph);
+                } else {
+                    is_outside = !engine.pager.relink_latched(&mut held);
+                }
             }
             latched.push(held);
+            is_outside
         };
-        match existing(batch.subgraph) {
-            Some(subgraph) => latch(subgraph),
-            None if engine.pager.is_unloaded(label.label, batch.subgraph) => unloaded.push(batch.subgraph),
-            None if entries[batch.all_entries()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
-                absent.push(batch.subgraph);
+        match existing(subgraph) {
+            Some(subgraph) => batches[at].is_outside = latch(subgraph),
+            None if engine.pager.is_unloaded(label.label, subgraph) => unloaded.push(subgraph),
+            None if entries[of_batch.clone()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
+                absent.push(subgraph);
             }
             None => {
                 let first = !std::mem::replace(&mut makes_pages, true);
@@ -52,9 +67,9 @@ pub(super) fn latch<'e>(engine: &'e Engine, hold: &'e Hold, part: &mut Part<'e>,
                 }
                 // If the page was loaded since the look-up, the chain may have been evicted since, like any
                 // other.
-                match engine.pager.table_or_create(label.label).get_or_create(batch.subgraph, hold) {
-                    Ok(subgraph) => latch(subgraph),
-                    Err(NotInMemory) => unloaded.push(batch.subgraph),
+                match engine.pager.table_or_create(label.label).get_or_create(subgraph, hold) {
+                    Ok(subgraph) => batches[at].is_outside = latch(subgraph),
+                    Err(NotInMemory) => unloaded.push(subgraph),
                 }
             }
         }

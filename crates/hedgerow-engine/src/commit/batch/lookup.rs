@@ -117,6 +117,29 @@ impl<'a> LabelOutcomes<'_, 'a> {
             }
             known => known,
         };
+        self.effect(group, code)
+    }
+
+    /// True if the effect of the operations on the edge of a group is known.
+    #[inline]
+    pub(super) fn is_decided(&self, group: &[BatchEntry]) -> bool {
+        self.known(&group[0]) != UNKNOWN
+    }
+
+    /// Decides the effect of the operations on an edge, whose weight before them is given.
+    pub(super) fn decide_by(&self, group: &[BatchEntry], before: Option<f64>) {
+        self.all.cells[group[0].op()].store(self.decide(group, before), Ordering::Relaxed);
+    }
+
+    /// Like [`of`](Self::of), but for an edge whose effect is [decided](Self::is_decided).
+    pub(super) fn decided(&self, group: &[BatchEntry]) -> Option<(EdgeOp, f64)> {
+        let code = self.known(&group[0]);
+        debug_assert!(code != UNKNOWN, "decided before");
+        self.effect(group, code)
+    }
+
+    #[inline]
+    fn effect(&self, group: &[BatchEntry], code: u8) -> Option<(EdgeOp, f64)> {
         let (op, before) = match code {
             NOTHING => return None,
             INSERT => (EdgeOp::Insert, None),

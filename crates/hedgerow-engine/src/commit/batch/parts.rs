@@ -98,13 +98,8 @@ impl BatchEntry {
     /// Returns the kind of an operation on an edge.
     #[inline]
     pub(super) fn kind(&self) -> OpKind {
-        if self.is_kind(OpKind::Put) {
-            OpKind::Put
-        } else if self.is_kind(OpKind::Insert) {
-            OpKind::Insert
-        } else {
-            OpKind::Remove
-        }
+        let known = [OpKind::Put, OpKind::Insert].into_iter().find(|&kind| self.is_kind(kind));
+        known.unwrap_or(OpKind::Remove)
     }
 
     /// True if both entries are about the same copy of an edge.
@@ -134,6 +129,8 @@ pub(super) struct SubgraphBatch {
     to: u32,
     /// The begin of the effects, the begin of the effects on the incoming chain, and the end of both.
     pub(super) effects: [u32; 3],
+    /// True if the chains of the subgraph are not in memory, and its effects go to its inbox.
+    pub(super) is_outside: bool,
 }
 
 impl SubgraphBatch {
@@ -204,6 +201,7 @@ impl Part<'_> {
                 middle: from + outgoing,
                 to: from + batch.len() as u32,
                 effects: [0; 3],
+                is_outside: false,
             });
             from += batch.len() as u32;
         }

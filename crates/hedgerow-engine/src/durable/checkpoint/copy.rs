@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKey};
-use hedgerow_pager::Sources;
+use hedgerow_pager::{InboxView, Sources};
 use hedgerow_tier::{AdjacencyPart, ImageId, PageId, ReadMemory, SegmentWriter, SubgraphImage, SubgraphKeys};
 
 use crate::error::{Error, Result};
@@ -53,65 +53,90 @@ impl PageCopy {
         self.writing
     }
 
-    /// Copies an image from files; returns its bytes, or `None` if there is none to write. The image keeps
-    /// its timestamp, since it has not changed.
+    /// Copies an image from files, with the operations of an inbox, if one is given; returns its bytes, or
+    /// `None` if there is none to write. An image that has not changed keeps its timestamp.
     pub(super) fn write(
         &mut self,
         core: &Core,
-        sources: Arc<Sources>,
-        id: ImageId,
-        even_if_empty: bool,
+        (sources, inbox): (&Arc<Sources>, Option<&InboxView>),
+        (id, even_if_empty): (ImageId, bool),
         writer: &mut SegmentWriter,
     ) -> Result<Option<u64>> {
         if faults::is_on(PlantedFault::UnloadedImagesLost) {
             return Ok(None);
         }
-        if core.pager.memory_limit.is_some_and(|limit| core.pager.bytes_to_load(id.page()) > limit / LARGE) {
-            return self.write_alone(core, &sources, id, even_if_empty, writer);
-        }
-        let is_it = |(page, read): &(PageId, Arc<Sources>)| *page == id.page() && Arc::ptr_eq(read, &sources);
+        let is_large = |limit| core.pager.bytes_to_load(id.page()) > limit / LARGE;
+        let image = if core.pager.memory_limit.is_some_and(is_large) {
+            self.read_alone(core, sources, id)?
+        } else {
+            self.read_with_page(core, sources, id)?
+        };
+        let Some(buffers) = &mut self.buffers else { return Ok(None) };
+        let (mut refused, mut more) = (None, buffers.bytes());
+        let image = match inbox {
+            None => image,
+            Some(inbox) => {
+                let mut has_memory = |memory: ReadMemory| {
+                    more += bytes_of_memory(memory);
+                    buffers.set(&core.pager, more).map_err(|error| refused = Some(error)).is_ok()
+                };
+                let stacked = sources.image_under(inbox, id, image, &mut has_memory);
+                if let Some(refused) = refused {
+                    return Err(refused);
+                }
+                stacked?
+            }
+        };
+        let Some(image) = image else { return Ok(None) };
+        let values = image.parts.iter().map(|part| part.columns.bytes()).sum();
+        let _record = take_record(core, self.writing, values)?;
+        let written = write_image(&image, even_if_empty, writer);
+        drop(image);
+        let left = self.images.iter().map(bytes_of_image).sum();
+        self.buffers.iter_mut().try_for_each(|buffers| buffers.set(&core.pager, left))?;
+        written
+    }
+
+    /// Reads all images of a page, unless they are in memory, and takes one of them.
+    fn read_with_page(
+        &mut self,
+        core: &Core,
+        sources: &Arc<Sources>,
+        id: ImageId,
+    ) -> Result<Option<SubgraphImage>> {
+        let is_it = |(page, read): &(PageId, Arc<Sources>)| *page == id.page() && Arc::ptr_eq(read, sources);
         if !self.page.as_ref().is_some_and(is_it) {
             self.page = None;
             self.images = Vec::new();
             let buffers = self.buffers.insert(core.pager.buffers(self.writing));
             sources.read_page(id.page(), |image, _| {
-                let bytes = buffers.bytes() + image.parts.iter().map(bytes_of).sum::<usize>();
+                let bytes = buffers.bytes() + bytes_of_image(&image);
                 buffers.set(&core.pager, bytes)?;
                 self.images.push(image);
                 Ok::<_, Error>(())
             })?;
-            self.page = Some((id.page(), sources));
+            self.page = Some((id.page(), sources.clone()));
         }
-        let Some(image) = self.images.iter().find(|image| image.id == id) else { return Ok(None) };
-        write_image(image, even_if_empty, writer)
+        let found = self.images.iter().position(|image| image.id == id);
+        Ok(found.map(|at| self.images.swap_remove(at)))
     }
 
-    /// Copies an image of a page that is a large share of the memory limit. Only that image is in memory.
-    fn write_alone(
-        &mut self,
-        core: &Core,
-        sources: &Sources,
-        id: ImageId,
-        even_if_empty: bool,
-        writer: &mut SegmentWriter,
-    ) -> Result<Option<u64>> {
+    /// Reads an image of a page that is a large share of the memory limit. Only that image is in memory.
+    fn read_alone(&mut self, core: &Core, sources: &Sources, id: ImageId) -> Result<Option<SubgraphImage>> {
         *self = PageCopy::new(self.writing);
-        let (mut buffers, mut refused) = (core.pager.buffers(self.writing), None);
+        let (buffers, mut refused) = (self.buffers.insert(core.pager.buffers(self.writing)), None);
         let mut has_memory = |memory: ReadMemory| {
-            let (ReadMemory::Buffers(more) | ReadMemory::Image(more) | ReadMemory::Values(more)) = memory;
-            let taken = buffers.set(&core.pager, buffers.bytes() + more as usize);
+            let taken = buffers.set(&core.pager, buffers.bytes() + bytes_of_memory(memory));
             taken.map_err(|error| refused = Some(error)).is_ok()
         };
         let found = sources.read_image(id, core.pager.cold.cache(), &mut has_memory);
         if let Some(refused) = refused {
             return Err(refused);
         }
-        let Some((image, _)) = found? else { return Ok(None) };
+        let image = found?.map(|(image, _)| image);
         // The buffers of the read are free by now.
-        buffers.set(&core.pager, image.parts.iter().map(bytes_of).sum())?;
-        let values = image.parts.iter().map(|part| part.columns.bytes()).sum();
-        let _record = take_record(core, self.writing, values)?;
-        write_image(&image, even_if_empty, writer)
+        buffers.set(&core.pager, image.iter().map(bytes_of_image).sum())?;
+        Ok(image)
     }
 }
 
@@ -152,6 +177,15 @@ impl KeyCopy {
         let (keys, file) = of_subgraph(id.subgraph()).ok_or_else(|| invalid("", "a vertex without a key"))?;
         keys.key_of(id.local()).ok_or_else(|| invalid(file, "a vertex without a key"))
     }
+}
+
+fn bytes_of_memory(memory: ReadMemory) -> usize {
+    let (ReadMemory::Buffers(bytes) | ReadMemory::Image(bytes) | ReadMemory::Values(bytes)) = memory;
+    bytes as usize
+}
+
+fn bytes_of_image(image: &SubgraphImage) -> usize {
+    image.parts.iter().map(bytes_of).sum()
 }
 
 fn bytes_of(part: &AdjacencyPart) -> usize {

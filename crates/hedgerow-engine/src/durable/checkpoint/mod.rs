@@ -228,6 +228,7 @@ fn switch(
     note_images(durable, &merge.gone, info, &images);
     if read_pages_from(core, durable, &manifest) {
         core.pager.eviction.set_clean(as_of);
+        core.pager.fold_inboxes();
     }
     // If a file cannot be removed, the next opening removes it, since no manifest names it.
     let removed = remove_covered(durable, &manifest, &merge.gone, as_of);

@@ -164,7 +164,8 @@ fn write_image_in_memory(
 /// Copies the image of a subgraph that is not in memory, so files have its last change (rules P1 and E1).
 /// A backup runs concurrently with checkpoints. If a checkpoint ends after the look into memory, the
 /// segments may have changes of a later commit, or lack a chain that was just evicted. Then the loop
-/// looks at both again, until no checkpoint has ended in between.
+/// looks at both again, until no checkpoint has ended in between. A chain may also have been loaded with the
+/// operations of an inbox in between, which shows in its stamp (rule N4).
 #[cold]
 fn copy_image(
     core: &Core,
@@ -175,20 +176,33 @@ fn copy_image(
     writer: &mut SegmentWriter,
 ) -> Result<Option<u64>> {
     let (copies, keys) = copies;
-    // Chains that a backup sees may have been evicted since, because a page version of its timestamp has
-    // them.
-    if let Some(sources) = core.pager.eviction.page_versions.at(as_of) {
-        return copies.write(core, sources, id, ask == ImageMode::ImageOrEmpty, writer);
-    }
+    let or_empty = ask == ImageMode::ImageOrEmpty;
     loop {
-        let sources = core.pager.pages.sources();
+        let (sources, stamp) = (core.pager.pages.sources(), core.pager.stamp_of(id));
         if let Some(written) =
             write_image_in_memory(core, as_of, id, ask, (&mut *writer, &mut *keys, copies.writing()))?
         {
             return Ok(written);
         }
-        if Arc::ptr_eq(&sources, &core.pager.pages.sources()) {
-            return copies.write(core, sources, id, ask == ImageMode::ImageOrEmpty, writer);
+        let inbox = core.pager.inboxes.view(id, as_of);
+        // Chains that a backup sees may have been evicted since, because a page version of its timestamp has
+        // them.
+        if let Some(sources) = core.pager.eviction.page_versions.at(as_of) {
+            return copies.write(core, (&sources, None), (id, or_empty), writer);
+        }
+        match &inbox {
+            Some(inbox) if inbox.base.begin <= as_of => {
+                let inbox = Some(inbox).filter(|_| !faults::is_on(PlantedFault::InboxNotWritten));
+                let sources = inbox.map_or(&sources, |inbox| &inbox.base.sources);
+                return copies.write(core, (sources, inbox), (id, or_empty), writer);
+            }
+            Some(_) => {}
+            None => {
+                let same = Arc::ptr_eq(&sources, &core.pager.pages.sources());
+                if same && stamp == core.pager.stamp_of(id) {
+                    return copies.write(core, (&sources, None), (id, or_empty), writer);
+                }
+            }
         }
     }
 }

@@ -11,19 +11,22 @@ use hedgerow_core::{
     Direction, InterpolationHint, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
 };
 use hedgerow_mem::delta::EdgeOp;
-use hedgerow_mem::subgraph::{Latched, LocalOp, Subgraph};
+use hedgerow_mem::subgraph::{LocalOp, Subgraph};
 use hedgerow_mem::{Attributes, Hold, Ops};
+use hedgerow_tier::ImageId;
 use rayon::prelude::*;
 
+use super::Loaded;
 use super::batch::{Act, Batch, Misfit, ReplayAttributes, ReplayEntry};
-use super::{Loaded, NoReaders};
+use super::chain::{Chain, Stored, check_alive};
+use super::outcome::{NO_EDGE, NO_VERTEX, Outcome, Tally};
+use crate::error::{Error, Result};
 use crate::state::change::edge_op;
+use crate::state::horizon::NoReaders;
 
 /// The number of sides below which the calling thread applies them.
 const WORTH_THREADS: usize = 4096;
 
-const NO_VERTEX: &str = "edge without a vertex";
-const NO_EDGE: &str = "edge removed that is not there";
 const NOT_LOADED: &str = "an operation on a page that was not loaded";
 pub(super) const BAD_VERTEX: &str = "vertex inserted twice, or with a key that does not fit";
 const BAD_REMOVAL: &str = "vertex removed that is not there, or that still has edges";
@@ -31,39 +34,16 @@ const BAD_REMOVAL: &str = "vertex removed that is not there, or that still has e
 /// The result of an operation, with what is wrong with it.
 type Checked = std::result::Result<(), &'static str>;
 
-/// The changes of the counts of the graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    pub(super) vertices: i64,
-    pub(super) edges: i64,
-}
-
-/// The outcome of applying some subgraphs.
-#[derive(Clone, Copy, Debug, Default)]
-struct Outcome {
-    tally: Tally,
-    misfit: Option<Misfit>,
-}
-
-impl Outcome {
-    fn and(self, other: Outcome) -> Outcome {
-        let misfit = self.misfit.into_iter().chain(other.misfit).min();
-        let tally = Tally {
-            vertices: self.tally.vertices + other.tally.vertices,
-            edges: self.tally.edges + other.tally.edges,
-        };
-        Outcome { tally, misfit }
-    }
-
-    fn note(&mut self, entry: &ReplayEntry, what: &'static str) {
-        let misfit = Misfit { order: entry.order(), what };
-        self.misfit = Some(self.misfit.map_or(misfit, |first| first.min(misfit)));
-    }
+/// The reason why a batch was not applied.
+#[derive(Debug)]
+pub(super) enum Stopped {
+    Misfit(Misfit),
+    Failed(Error),
 }
 
 impl Loaded {
     /// Applies a batch and empties it. O(sides log sides), and O(edges) of the subgraphs that have many.
-    pub(super) fn apply(&self, batch: &mut Batch) -> std::result::Result<Tally, Misfit> {
+    pub(super) fn apply(&self, batch: &mut Batch) -> std::result::Result<Tally, Stopped> {
         let mut lists = batch.take_lists();
         let shared = &*batch;
         let outcome = if shared.len() < WORTH_THREADS {
@@ -72,10 +52,11 @@ impl Loaded {
             let apply = |list: &mut Vec<ReplayEntry>| self.apply_list(list, shared);
             hedgerow_par::map_reduce(lists.par_iter_mut(), apply, Outcome::default, Outcome::and)
         };
-        match outcome.misfit {
+        match (outcome.failed, outcome.misfit) {
+            (Some(error), _) => Err(Stopped::Failed(error)),
             // The batch keeps its commits, to locate the misfit.
-            Some(misfit) => Err(misfit),
-            None => {
+            (None, Some(misfit)) => Err(Stopped::Misfit(misfit)),
+            (None, None) => {
                 batch.put_back(lists);
                 Ok(outcome.tally)
             }
@@ -116,8 +97,13 @@ impl Loaded {
             let changes = table.iter().filter(|entry| entry.act() != Act::Exists);
             let last = changes.map(ReplayEntry::order).max().unwrap_or(0);
             let ts = batch.ts(last);
+            let mut stored = Stored::default();
             for chain in table.chunk_by(|a, b| a.chain() == b.chain()) {
-                self.apply_chain((id, ts), chain, batch, &alive, &mut outcome);
+                let applied = self.apply_chain((id, ts), chain, (batch, &mut stored), &alive, &mut outcome);
+                if let Err(error) = applied {
+                    outcome.failed = Some(error);
+                    return outcome;
+                }
             }
         }
         outcome
@@ -150,22 +136,26 @@ impl Loaded {
         &self,
         (id, ts): (SubgraphId, Timestamp),
         chain: &[ReplayEntry],
-        batch: &Batch,
+        (batch, stored): (&Batch, &mut Stored),
         alive: &[Option<u32>; SUBGRAPH_VERTICES],
         outcome: &mut Outcome,
-    ) {
+    ) -> Result<()> {
         let (label, direction) = (chain[0].label(), chain[0].direction());
         if chain.iter().all(|entry| entry.act() == Act::Exists) {
             chain.iter().for_each(|entry| check_alive(entry, alive, outcome));
-            return;
+            return Ok(());
         }
         let table = self.table(label);
         let hold = table.hold();
         let Ok(subgraph) = table.get_or_create(id, &hold) else {
             chain.iter().for_each(|entry| outcome.note(entry, NOT_LOADED));
-            return;
+            return Ok(());
         };
         let latched = subgraph.latch();
+        let outside = match latched.is_resident() {
+            true => None,
+            false => Some(self.stored_edges(ImageId { label, subgraph: id }, chain, stored)?),
+        };
         let mut made = Chain {
             loaded: self,
             id,
@@ -174,6 +164,7 @@ impl Loaded {
             batch,
             alive,
             latched,
+            outside,
             ops: Vec::with_capacity(chain.len()),
             attributes: Vec::new(),
         };
@@ -195,6 +186,7 @@ impl Loaded {
             }
         }
         made.apply(ts);
+        Ok(())
     }
 
     /// Applies operations on one subgraph, one by one.
@@ -314,72 +306,8 @@ impl Loaded {
     }
 }
 
-/// The changes of one list of neighbors, while they are collected.
-struct Chain<'a> {
-    loaded: &'a Loaded,
-    id: SubgraphId,
-    label: LabelId,
-    direction: Direction,
-    batch: &'a Batch,
-    alive: &'a [Option<u32>; SUBGRAPH_VERTICES],
-    latched: Latched<'a>,
-    ops: Vec<LocalOp>,
-    attributes: Vec<Attributes<'a>>,
-}
-
-impl<'a> Chain<'a> {
-    /// Adds the net effect of the operations on one edge, in their order.
-    fn last_word(
-        &mut self,
-        rank: u64,
-        mut edges: impl Iterator<Item = &'a ReplayEntry>,
-        outcome: &mut Outcome,
-    ) {
-        let Some(first) = edges.next() else { return };
-        let (direction, local, other) = (self.direction, first.local(), first.other());
-        let existed = self.latched.item(direction, local, other, rank, InterpolationHint::UNKNOWN).is_some();
-        let (mut exists, mut last) = (existed, first);
-        for entry in std::iter::once(first).chain(edges) {
-            check_alive(entry, self.alive, outcome);
-            if entry.act().removes() && !exists {
-                outcome.note(entry, NO_EDGE);
-            }
-            (exists, last) = (entry.act().puts(), entry);
-        }
-        let Some(op) = edge_op(existed, exists) else { return };
-        let (placement, at) = (self.loaded.placement(), self.id.vertex(local));
-        let (weight, row) = if exists { self.batch.state(last) } else { (0.0, None) };
-        if rank > 0 || row.is_some() {
-            self.attributes.resize(self.ops.len(), Attributes::NONE);
-            let row = placement.row_at(direction, at, other, row.into());
-            self.attributes.push(Attributes { rank, row });
-        }
-        self.ops.push(LocalOp { local, op, dst: other, weight });
-        if self.label != LabelId::VERTICES && placement.counts_at(direction, at, other) {
-            outcome.tally.edges += i64::from(exists) - i64::from(existed);
-        }
-    }
-
-    fn apply(mut self, ts: Timestamp) {
-        if !self.attributes.is_empty() {
-            self.attributes.resize(self.ops.len(), Attributes::NONE);
-        }
-        let weighted = self.loaded.config.weighted && self.label == LabelId::DEFAULT;
-        let ops = Ops::with(&self.ops, &self.attributes);
-        self.latched.apply(self.direction, ops, ts, weighted, &NoReaders(ts), |_| ());
-    }
-}
-
 fn vertex_op(local: LocalVertex, exists: bool) -> LocalOp {
     LocalOp { local, op: EdgeOp::Vertex, dst: VertexId(u32::from(exists)), weight: 0.0 }
-}
-
-fn check_alive(entry: &ReplayEntry, alive: &[Option<u32>; SUBGRAPH_VERTICES], outcome: &mut Outcome) {
-    // A removal finds no edge at a vertex that does not exist.
-    let begins = alive[entry.local().index()];
-    if !entry.act().removes() && begins.is_none_or(|from| from > entry.order()) {
-        outcome.note(entry, NO_VERTEX);
-    }
 }
 
 fn exists(subgraph: &Subgraph, entry: &ReplayEntry, rank: u64) -> bool {

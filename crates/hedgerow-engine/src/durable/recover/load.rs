@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, LocalVertex, VertexId};
 use hedgerow_io::Vfs;
 use hedgerow_mem::{Hold, Memory, SubgraphTable};
-use hedgerow_pager::{NamedSegment, Sources};
+use hedgerow_pager::{Inboxes, NamedSegment, Sources};
 use hedgerow_tier::{AdjacencyPart, ImageId, Manifest, SubgraphImage};
 use hedgerow_txn::Counts;
 use rayon::prelude::*;
@@ -36,6 +36,7 @@ pub(crate) fn load_segments(
     config: GraphConfig,
     memory: Memory,
 ) -> Result<Loaded> {
+    let inboxes = Inboxes::new(memory.account());
     let ids = IdMap::new(config.keys, memory.account().clone());
     for kind in schema.kinds() {
         ids.add_kind(kind.id(), kind.keys() == KeyKind::Str);
@@ -68,6 +69,7 @@ pub(crate) fn load_segments(
         counts: counts.unwrap_or_default(),
         runs: Runs::default(),
         pages,
+        inboxes,
         living: Vec::new(),
         evicted: 0,
         checkpoint: manifest.checkpoint,

@@ -8,8 +8,10 @@
 mod apply;
 mod balance;
 mod batch;
+mod chain;
 mod keys;
 mod load;
+mod outcome;
 mod replay;
 mod touched;
 mod whole;
@@ -21,7 +23,8 @@ use std::sync::Arc;
 
 use hedgerow_core::{GraphConfig, LabelId, SubgraphId, Timestamp};
 use hedgerow_io::{Vfs, VfsLock};
-use hedgerow_mem::{Horizon, Pin, SubgraphTable};
+use hedgerow_mem::SubgraphTable;
+use hedgerow_pager::Inboxes;
 use hedgerow_txn::Counts;
 
 use crate::files::log::Durable;
@@ -52,6 +55,8 @@ pub(crate) struct Loaded {
     pub(crate) runs: Runs,
     /// The source of pages that are not loaded yet.
     pub(crate) pages: Pages,
+    /// Operations of the log on chains that are not in memory.
+    pub(crate) inboxes: Inboxes,
     /// The vertices that the segments have, by subgraph, in no order. Empty in a dense graph.
     living: Vec<(SubgraphId, u64)>,
     /// The number of subgraphs of loaded pages whose chains are not in memory.
@@ -68,7 +73,7 @@ impl Loaded {
         directory: Option<Arc<dyn Vfs>>,
         lock: Option<Box<dyn VfsLock>>,
     ) -> EngineParts {
-        let Loaded { config, subgraphs, labels, schema, ids, counts, pages, evicted, .. } = self;
+        let Loaded { config, subgraphs, labels, schema, ids, counts, pages, inboxes, evicted, .. } = self;
         EngineParts {
             config,
             last,
@@ -76,6 +81,7 @@ impl Loaded {
             subgraphs,
             labels,
             pages,
+            inboxes,
             evicted,
             schema,
             ids,
@@ -83,19 +89,6 @@ impl Loaded {
             directory,
             lock,
         }
-    }
-}
-
-/// The horizon while a store is opened: there are no readers, and all commits count as published.
-struct NoReaders(Timestamp);
-
-impl Horizon for NoReaders {
-    fn published(&self) -> Timestamp {
-        self.0
-    }
-
-    fn pin_in(&self, _: Timestamp, _: Timestamp) -> Option<Pin> {
-        None
     }
 }
 

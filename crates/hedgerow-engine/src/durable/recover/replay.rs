@@ -5,7 +5,7 @@ use hedgerow_core::{Direction, KeyKind, LabelId, Op, Row, VertexId, VertexKeyRef
 use hedgerow_io::{Corruption, CorruptionKind, machine};
 use hedgerow_log::{CommitPlace, Ops, segment_name};
 
-use super::apply::BAD_VERTEX;
+use super::apply::{BAD_VERTEX, Stopped};
 use super::batch::{Act, Batch, MOST_SIDES, ReplayAttributes, most_sides};
 use super::{LAST_TIMESTAMP, Loaded};
 use crate::error::{ArgumentError, Error, Result};
@@ -98,7 +98,8 @@ impl<'a> Replay<'a> {
                 counts.edges = counts.edges.wrapping_add_signed(tally.edges);
                 Ok(())
             }
-            Err(misfit) => Err(self.batch.commit(misfit.order).map_or_else(
+            Err(Stopped::Failed(error)) => Err(error),
+            Err(Stopped::Misfit(misfit)) => Err(self.batch.commit(misfit.order).map_or_else(
                 || Error::Argument(ArgumentError::Invalid(misfit.what.to_owned())),
                 |commit| damaged(commit, misfit.what),
             )),

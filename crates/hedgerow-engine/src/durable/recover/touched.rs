@@ -1,5 +1,6 @@
-//! Loads of the data that a batch reads or writes: whole pages, or within a memory limit only the chains that
-//! the batch changes. So the log of a store that kept its limit is replayed within that limit.
+//! Loads of the data that a batch reads or writes: whole pages, or within a memory limit only few chains.
+//! Within a limit, operations on plain edges go to inboxes. So the log of a store that kept its limit is
+//! replayed within that limit.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,7 +22,7 @@ type Touched = HashMap<PageId, u64>;
 /// The data of a subgraph in a label that a batch needs.
 #[derive(Clone, Copy, PartialEq)]
 enum Need {
-    /// The existence of its vertices.
+    /// The existence of its vertices. Operations on plain edges of its other chains go to its inbox.
     Vertices,
     /// Its chains.
     Chains,
@@ -43,7 +44,7 @@ impl Loaded {
         }
         let more = AtomicI64::new(0);
         hedgerow_par::try_for_each(touched.par_iter(), |(page, wanted)| {
-            let marked = self.pages.load_chains(self.table(page.label), *page, *wanted)?;
+            let marked = self.pages.load_chains(self.table(page.label), &self.inboxes, (*page, *wanted))?;
             more.fetch_add(marked, Ordering::Relaxed);
             Ok::<(), Error>(())
         })?;
@@ -61,8 +62,11 @@ impl Loaded {
             let (label, id, act) = (side.label(), side.subgraph(), side.act());
             let of_default = match act {
                 Act::InsertVertex | Act::RemoveVertex => Need::Chains,
-                Act::Exists => Need::Vertices,
-                _ if label == LabelId::DEFAULT => Need::Chains,
+                Act::PutItem | Act::RemoveItem if label == LabelId::DEFAULT => Need::Chains,
+                _ => Need::Vertices,
+            };
+            let of_label = match act {
+                Act::PutItem | Act::RemoveItem => Need::Chains,
                 _ => Need::Vertices,
             };
             touch(&mut touched, Some(&self.subgraphs), (LabelId::DEFAULT, id), of_default);
@@ -70,7 +74,7 @@ impl Loaded {
                 let tables = self.labels.iter();
                 tables.for_each(|(label, table)| touch(&mut touched, Some(table), (label, id), Need::Chains));
             } else if label != LabelId::DEFAULT {
-                touch(&mut touched, self.labels.get(label), (label, id), Need::Chains);
+                touch(&mut touched, self.labels.get(label), (label, id), of_label);
             }
         }
         touched

@@ -99,7 +99,7 @@ fn segments_that_were_taken_stay_those_of_the_reader() {
     let cold = cold.unwrap();
     assert_eq!(degree_of_image(&graph, &cold), 1);
     assert_eq!(
-        cold.summaries().unwrap().map(|(place, summary)| (place, summary.edges)).collect::<Vec<_>>(),
+        cold.summaries().unwrap().iter().map(|summary| (summary.place, summary.edges)).collect::<Vec<_>>(),
         [(0, 1)]
     );
     let now = graph.snapshot().unwrap();

@@ -138,8 +138,9 @@ fn count(core: &Core, page: PageId, ts: Timestamp, bound: u32) -> Result<Counted
         Ok(())
     })?;
     if let Some(cold) = cold {
-        for (place, summary) in cold.summaries()? {
-            found[place % PAGE] = (summary.present & places_below(bound, summary.id.subgraph), summary.edges);
+        for summary in cold.summaries()? {
+            let id = SubgraphId(page.page * PAGE as u32 + summary.place as u32);
+            found[summary.place % PAGE] = (summary.present & places_below(bound, id), summary.edges);
         }
     }
     Ok(found)

@@ -31,8 +31,7 @@ impl Pager {
     #[cold]
     pub(super) fn load_page(&self, table: &SubgraphTable, page: PageId) -> Result<()> {
         if self.is_large_page(page) {
-            self.check_owner()?;
-            return self.load_within(PAGE_BYTES, |_| self.load_marked(table, page));
+            return self.load_page_marked(table, page);
         }
         self.load_whole_page(table, page)
     }
@@ -49,6 +48,12 @@ impl Pager {
             Some(_) => self.load_marked(table, page),
             None => self.pages.load(table, page, room, |stored| self.eviction.note_stored(stored)),
         }
+    }
+
+    /// Loads a page without its chains.
+    pub(super) fn load_page_marked(&self, table: &SubgraphTable, page: PageId) -> Result<()> {
+        self.check_owner()?;
+        self.load_within(PAGE_BYTES, |_| self.load_marked(table, page))
     }
 
     fn load_marked(&self, table: &SubgraphTable, page: PageId) -> Result<()> {
@@ -162,6 +167,22 @@ impl Pager {
     pub(crate) fn value_bytes_of_page(&self, id: PageId) -> u64 {
         let has_values = id.label != LabelId::DEFAULT || !self.schema.default_is_plain();
         if has_values { self.pages.sources().bytes_of_page(id) } else { 0 }
+    }
+
+    /// True if a commit writes to subgraphs that are not in memory without loading them: the memory limit has
+    /// no free room for all of them, or the commit `has_loaded` others before. O(subgraphs log segments).
+    pub(crate) fn writes_outside(&self, subgraphs: &[(LabelId, SubgraphId)], has_loaded: bool) -> bool {
+        #[cfg(feature = "planted-faults")]
+        if self.eviction.switch.writes_outside() {
+            return true;
+        }
+        let Some(limit) = self.memory_limit else { return false };
+        if has_loaded {
+            return true;
+        }
+        let (lists, values) = self.bytes_to_load_all(subgraphs, |_| true);
+        let bytes = lists.saturating_add(values).saturating_add(limit / FREE);
+        !self.budget.fits(&Need::new(For::Load, bytes).with_block(self.block_of(bytes)))
     }
 
     /// True if the memory limit has room, without eviction, for a chain, or for its page if that is not

@@ -1,14 +1,16 @@
 //! Reads of data outside memory that do not load it: for calls that read a large share of the graph once
 //! (rule E6 of `docs/design/cold-reads.md`).
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use hedgerow_core::{LabelId, SubgraphId, Timestamp};
+use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp};
+use hedgerow_mem::subgraph::Stamp;
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::{PageLook, Subgraph};
-use hedgerow_pager::Sources;
-use hedgerow_tier::{AdjacencyPart, ImageSummary, PageId, ReadMemory, SubgraphImage};
+use hedgerow_pager::{InboxView, Sources};
+use hedgerow_tier::{AdjacencyPart, ImageId, ImageSummary, PageId, ReadMemory, SubgraphImage};
 
 use super::{Installer, invalid};
 use crate::error::Result;
@@ -20,6 +22,19 @@ pub(crate) struct Cold {
     page: PageId,
     places: u64,
     sources: Arc<Sources>,
+    /// The subgraphs with an inbox, by place. They are not among `places`.
+    inboxes: Vec<(usize, InboxView)>,
+}
+
+/// The vertices and the outgoing edges of a subgraph that is not in memory.
+pub(crate) struct ColdSummary {
+    /// The index of the subgraph on its page.
+    pub(crate) place: usize,
+    /// The vertices that exist; in another label than the default one, those that have neighbors or had them
+    /// at the last checkpoint.
+    pub(crate) present: u64,
+    /// The number of entries of outgoing lists.
+    pub(crate) edges: u64,
 }
 
 /// An image in place of a chain that is not in memory.
@@ -55,12 +70,53 @@ impl Cold {
     ///
     /// # Errors
     /// Those of every read of a file.
-    pub(crate) fn summaries(&self) -> Result<impl Iterator<Item = (usize, ImageSummary)> + '_> {
-        let place = |summary: &ImageSummary| summary.id.subgraph.index() % PAGE;
-        let all =
-            self.sources.summaries(self.page)?.into_iter().map(move |summary| (place(&summary), summary));
-        Ok(all.filter(|(place, _)| self.places >> place & 1 == 1))
+    pub(crate) fn summaries(&self) -> Result<Vec<ColdSummary>> {
+        let mut all = Vec::new();
+        self.each_base(|sources, places, inboxes| {
+            let mut inboxes = inboxes.to_vec();
+            for ImageSummary { id, present, edges, .. } in sources.summaries(self.page)? {
+                let place = id.subgraph.index() % PAGE;
+                if places >> place & 1 == 1 {
+                    let inbox = inboxes.iter().position(|(of, _)| *of == place);
+                    let more = inbox.map_or(0, |at| growth(inboxes.swap_remove(at).1));
+                    all.push(ColdSummary { place, present, edges: edges.saturating_add_signed(more) });
+                }
+            }
+            let rest = inboxes.into_iter().map(|(place, inbox)| ColdSummary {
+                place,
+                present: 0,
+                edges: u64::try_from(growth(inbox)).unwrap_or(0),
+            });
+            all.extend(rest);
+            Ok(())
+        })?;
+        Ok(all)
     }
+
+    /// Calls `f` with the segments of subgraphs without an inbox, and with each base of inboxes; with the
+    /// mask of the subgraphs to read there, and their inboxes.
+    fn each_base<'c>(
+        &'c self,
+        mut f: impl FnMut(&'c Sources, u64, &[(usize, &'c InboxView)]) -> Result<()>,
+    ) -> Result<()> {
+        if self.places != 0 {
+            f(&self.sources, self.places, &[])?;
+        }
+        let mut inboxes: Vec<(usize, &InboxView)> =
+            self.inboxes.iter().map(|(place, inbox)| (*place, inbox)).collect();
+        let base = |inbox: &InboxView| Arc::as_ptr(&inbox.base.sources);
+        inboxes.sort_by_key(|(_, inbox)| base(inbox));
+        for of_base in inboxes.chunk_by(|(_, a), (_, b)| base(a) == base(b)) {
+            let places = of_base.iter().fold(0, |mask, (place, _)| mask | 1u64 << place);
+            f(&of_base[0].1.base.sources, places, of_base)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the number of outgoing edges that the operations of an inbox add.
+fn growth(inbox: &InboxView) -> i64 {
+    inbox.entries(Direction::Out).iter().map(|entry| entry.op.op.growth()).sum()
 }
 
 impl Pager {
@@ -110,9 +166,15 @@ impl Pager {
                 return Ok(None);
             }
             self.check_owner()?;
+            // Looked for after the stamps were loaded, and before page versions and segments (N4).
+            let (inboxes, others) = self.inboxes_of(page, rest, t);
             // A page version has all of the graph as of `t`, despite later writes (rule E8).
             if let Some(sources) = self.eviction.page_versions.at(t) {
-                return Ok(Some(Cold { page, places: rest, sources }));
+                return Ok(Some(Cold { page, places: rest, sources, inboxes: Vec::new() }));
+            }
+            if inboxes.iter().any(|(_, inbox)| inbox.base.begin > t) {
+                // Its page version came after the look for it.
+                continue;
             }
             let sources = self.pages.sources();
             // The second look is after the segments were loaded.
@@ -122,15 +184,47 @@ impl Pager {
                 }
                 _ => true,
             };
-            if looked.is_same(&table.look(number, &hold)) && places(rest).all(unchanged) {
+            if looked.is_same(&table.look(number, &hold)) && places(others).all(unchanged) {
                 return if sources.segments().next().is_some() {
-                    Ok(Some(Cold { page, places: rest, sources }))
+                    Ok(Some(Cold { page, places: others, sources, inboxes }))
                 } else {
                     // Without segments no chain was ever clean, so none can be outside memory.
                     Err(NotInMemory.into())
                 };
             }
         }
+    }
+
+    /// Returns the stamp of a subgraph, or of its page if that is not loaded. If it is the same later, no
+    /// operation was applied to the subgraph in between, and none went from its inbox to its chains.
+    pub(crate) fn stamp_of(&self, id: ImageId) -> Option<(Option<Stamp>, Timestamp)> {
+        let table = self.table(id.label)?;
+        let hold = table.hold();
+        match table.look(id.subgraph.index() / PAGE, &hold) {
+            PageLook::Absent => None,
+            PageLook::Stored(stored) => Some((None, stored.since)),
+            PageLook::Loaded(page) => {
+                let stamp = page.get(id.subgraph.index() % PAGE)?.stamp();
+                Some((Some(stamp), stamp.applied()))
+            }
+        }
+    }
+
+    /// Returns the inboxes of subgraphs of a page with their operations up to `t`, by place, and the mask of
+    /// the subgraphs without one.
+    fn inboxes_of(&self, page: PageId, wanted: u64, t: Timestamp) -> (Vec<(usize, InboxView)>, u64) {
+        let (mut inboxes, mut others) = (Vec::new(), wanted);
+        if self.inboxes.are_none() {
+            return (inboxes, others);
+        }
+        for place in places(wanted) {
+            let subgraph = SubgraphId(page.page * PAGE as u32 + place as u32);
+            if let Some(inbox) = self.inboxes.view(ImageId { label: page.label, subgraph }, t) {
+                inboxes.push((place, inbox));
+                others &= !(1 << place);
+            }
+        }
+        (inboxes, others)
     }
 
     /// Reads the images of subgraphs that are not in memory, in no order, and passes each to `f`; skips
@@ -155,7 +249,7 @@ impl Pager {
             bound: expected.bound,
             arena: self.subgraphs.arena(),
         };
-        cold.sources.read_images((cold.page, cold.places), has_memory, |image, file| {
+        let mut give = |image: SubgraphImage, file: &str| {
             let id = image.id.subgraph;
             if label == LabelId::DEFAULT {
                 installer.check_vertices((id, image.present), file)?;
@@ -168,6 +262,28 @@ impl Pager {
                 return Err(invalid(file, "weights do not fit the graph"));
             }
             f(ColdImage { place: id.index() % PAGE, parts })
+        };
+        let has_memory = RefCell::new(has_memory);
+        let has = |memory| (has_memory.borrow_mut())(memory);
+        cold.each_base(|sources, places, inboxes| {
+            let mut rest = inboxes.to_vec();
+            sources.read_images((cold.page, places), &mut &has, |image, file| {
+                let place = image.id.subgraph.index() % PAGE;
+                match rest.iter().position(|(of, _)| *of == place) {
+                    None => give(image, file),
+                    Some(at) => {
+                        let (inbox, id) = (rest.swap_remove(at).1, image.id);
+                        let image = sources.image_under(inbox, id, Some(image), &mut &has)?;
+                        image.map_or(Ok(()), |image| give(image, file))
+                    }
+                }
+            })?;
+            rest.into_iter().try_for_each(|(place, inbox)| {
+                let subgraph = SubgraphId(cold.page.page * PAGE as u32 + place as u32);
+                let id = ImageId { label, subgraph };
+                let image = sources.image_under(inbox, id, None, &mut &has)?;
+                image.map_or(Ok(()), |image| give(image, ""))
+            })
         })
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use hedgerow_core::account::Purpose;
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::table::PAGE;
-use hedgerow_mem::{Subgraph, SubgraphTable};
-use hedgerow_tier::PageId;
+use hedgerow_mem::{Horizon, Latched, Subgraph, SubgraphTable};
+use hedgerow_tier::{ImageId, PageId};
 
 use crate::state::page_versions::UnkeptHorizon;
 use crate::state::pager::Pager;
@@ -35,6 +35,7 @@ impl Pager {
     /// time. O(subgraphs), and O(log chains that are cooling) for each subgraph.
     pub(crate) fn evict_until(&self, is_enough: impl Fn() -> bool) -> usize {
         let Some(clean) = self.eviction.clean() else { return 0 };
+        self.fold_inboxes();
         let mut hand = self.eviction.hand();
         let evicted = self.cool_until(&mut hand, clean, || self.most_cooling(), &is_enough);
         // Cooling chains may be needed again soon, but the memory is needed now.
@@ -45,6 +46,25 @@ impl Pager {
             self.evict_pages(&is_enough);
         }
         evicted
+    }
+
+    /// Drops the operations of inboxes that segments have by now, unless a reader without a page version
+    /// needs the state before them (N3).
+    pub(crate) fn fold_inboxes(&self) {
+        if self.inboxes.are_none() {
+            return;
+        }
+        let (sources, horizon) = (self.pages.sources(), self.horizon_of_eviction());
+        let published = horizon.published();
+        self.inboxes
+            .fold(&sources, |last| last <= published && horizon.pin_in(Timestamp::ZERO, last).is_none());
+    }
+
+    /// True if a subgraph of a page has an inbox.
+    fn has_inbox_on(&self, id: PageId) -> bool {
+        let first = id.page as usize * PAGE;
+        let image = |place| ImageId { label: id.label, subgraph: SubgraphId((first + place) as u32) };
+        !self.inboxes.are_none() && (0..PAGE).any(|place| self.inboxes.has(image(place)))
     }
 
     /// Goes through all pages, and evicts those without chains in memory, until `is_enough` returns true.
@@ -79,7 +99,7 @@ impl Pager {
             debug_assert!(self.eviction.clean().is_some_and(|clean| since <= clean), "{since:?}");
             // Noted under the latches, like the eviction of a chain (rule E3).
             self.eviction.note_happens();
-            !self.eviction.is_page_pinned(id)
+            !self.eviction.is_page_pinned(id) && !self.has_inbox_on(id)
         };
         let marked = table.evict_page(number, (page, self.directions_of(id.label)), is_free);
         marked.inspect(|&marked| self.eviction.note_page_gone(marked)).is_some()
@@ -168,6 +188,15 @@ impl Pager {
             return false;
         }
         let back = subgraph.try_latch_for_upkeep().is_some_and(|mut latched| latched.relink());
+        if back {
+            self.eviction.note_back();
+        }
+        back
+    }
+
+    /// Like [`relink`](Self::relink), but for a commit that has the latch.
+    pub(crate) fn relink_latched(&self, latched: &mut Latched<'_>) -> bool {
+        let back = latched.relink();
         if back {
             self.eviction.note_back();
         }

@@ -5,10 +5,11 @@
 //! later reads. Without a limit everything is loaded at its first use, and stays in memory.
 
 use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
+use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::{NotInMemory, Read};
 use hedgerow_mem::{Arena, Memory, PageLook, Stored, Subgraph, SubgraphTable};
-use hedgerow_pager::Sources;
+use hedgerow_pager::{InboxView, Sources};
 use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListImage, ListQuery};
 
 use super::reload::MOST_LOOKS;
@@ -70,6 +71,17 @@ impl Wanted {
         ImageId { label: self.label, subgraph: self.at.subgraph() }
     }
 
+    /// True if an operation on the chain in this direction may change what is requested.
+    fn depends_on(&self, direction: Direction, op: &LocalOp) -> bool {
+        let of_list = direction == self.direction && op.local == self.at.local();
+        of_list
+            && match self.extent {
+                Extent::Vertex => false,
+                Extent::Near(other) => op.dst == other,
+                Extent::Degree | Extent::Whole => true,
+            }
+    }
+
     fn touched(&self) -> Touched {
         Touched { image: self.image(), of_vertex: self.extent == Extent::Vertex }
     }
@@ -109,6 +121,14 @@ enum Absent {
 }
 
 impl Absent {
+    /// Returns a timestamp at or after the last operation that was applied.
+    fn applied(self) -> Timestamp {
+        match self {
+            Absent::Page(stored) => stored.since,
+            Absent::Chain(applied) => applied,
+        }
+    }
+
     fn look(table: &SubgraphTable, id: SubgraphId) -> Option<Absent> {
         let hold = table.hold();
         match table.look(id.index() / PAGE, &hold) {
@@ -204,10 +224,17 @@ impl Pager {
             return Err(NotInMemory.into());
         }
         let id = wanted.image();
+        // Before the page versions: operations that left the inbox for one are found there (N4).
+        let inbox = self.inboxes.view_of(id, t, |direction, op| wanted.depends_on(direction, op));
         if let Some(sources) = self.past(id, t) {
             self.check_owner()?;
             return Ok(Look::Cold(Box::new(self.list_in(&sources, wanted)?)));
         }
+        if inbox.as_ref().is_some_and(|inbox| inbox.base.begin > t) {
+            // Its page version came after the look for it.
+            return Ok(Look::InMemory);
+        }
+        let inbox = inbox.as_ref();
         let Some(table) = self.table(id.label) else { return Ok(Look::Nothing) };
         let hold = table.hold();
         match table.find(id.subgraph, &hold) {
@@ -221,7 +248,7 @@ impl Pager {
         let Some(recent) = self.cold.recent() else { return self.look_in_memory(id) };
         if looks == 1
             && !self.is_worth_its_memory(recent.touch(wanted.touched()), wanted.touched())
-            && let Some(list) = self.read_from_files(table, wanted)?
+            && let Some(list) = self.read_from_files(table, (wanted, t), inbox)?
         {
             return Ok(Look::Cold(Box::new(list)));
         }
@@ -230,7 +257,7 @@ impl Pager {
             // If memory has no room for the chain, or others need the room, the list can still be read from
             // files.
             Err(Error::Storage(StorageError::MemoryLimit { .. } | StorageError::NotInMemory(_))) => {
-                let list = self.read_from_files(table, wanted)?;
+                let list = self.read_from_files(table, (wanted, t), inbox)?;
                 Ok(list.map_or(Look::InMemory, |list| Look::Cold(Box::new(list))))
             }
             found => found,
@@ -253,11 +280,20 @@ impl Pager {
     }
 
     /// Reads the wanted list from files; `None` if it was loaded or changed meanwhile.
-    fn read_from_files(&self, table: &SubgraphTable, wanted: Wanted) -> Result<Option<ColdList>> {
+    fn read_from_files(
+        &self,
+        table: &SubgraphTable,
+        (wanted, t): (Wanted, Timestamp),
+        inbox: Option<&InboxView>,
+    ) -> Result<Option<ColdList>> {
         self.check_owner()?;
+        if let Some(inbox) = inbox {
+            return self.list_under(inbox, wanted).map(Some);
+        }
         match Absent::look(table, wanted.at.subgraph()) {
-            Some(absent) => self.read_absent(table, wanted, absent),
-            None => Ok(None),
+            // After a change that the reader does not see, its state is in a page version or under an inbox.
+            Some(absent) if absent.applied() <= t => self.read_absent(table, wanted, absent),
+            _ => Ok(None),
         }
     }
 
@@ -282,6 +318,16 @@ impl Pager {
             Some((found, file)) => self.cold_list(wanted, found, (file, lent)),
             None => self.cold_list(wanted, ListImage::default(), ("", lent)),
         }
+    }
+
+    /// Reads a list with the operations of an inbox, which are part of it even if the chain was loaded since.
+    fn list_under(&self, inbox: &InboxView, wanted: Wanted) -> Result<ColdList> {
+        let (query, cache, sources) = (wanted.query(), self.cold.cache(), &inbox.base.sources);
+        let (found, lent) = self.read_within(|room| {
+            sources.read_list_under(inbox, &query, cache, &mut |memory| room.has(memory))
+        })?;
+        let (found, file) = found.unwrap_or_default();
+        self.cold_list(wanted, found, (file, lent))
     }
 
     /// Makes a subgraph from a list in an image, after a check against the schema and the graph.

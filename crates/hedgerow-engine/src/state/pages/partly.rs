@@ -5,22 +5,29 @@
 use hedgerow_core::LabelId;
 use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::table::{PAGE, SubgraphPage};
-use hedgerow_pager::Sources;
+use hedgerow_pager::{Inboxes, Sources};
 use hedgerow_tier::{ImageSummary, PageId};
 
+use super::reload::replay_inbox;
 use super::{AnyRoom, Pages, discard, invalid, living, places};
 use crate::error::Result;
 use crate::state::directions::directions_of;
+use crate::state::horizon::NoReaders;
 
 impl Pages {
     /// Loads the chains of the places `wanted` of a page. If the page is not loaded, loads it, and marks its
     /// other chains as not in memory. Returns the increase of the number of the table's subgraphs that are
     /// not in memory. Reads files; no other thread may use the page.
-    pub(crate) fn load_chains(&self, table: &SubgraphTable, id: PageId, wanted: u64) -> Result<i64> {
+    pub(crate) fn load_chains(
+        &self,
+        table: &SubgraphTable,
+        inboxes: &Inboxes,
+        (id, wanted): (PageId, u64),
+    ) -> Result<i64> {
         let sources = self.sources();
         let (number, hold) = (id.page as usize, table.hold());
         if let Some(page) = table.page(number, &hold) {
-            return self.read_back(page, table, &sources, (id, wanted)).map(|back| -back);
+            return self.read_back((page, table), &sources, inboxes, (id, wanted)).map(|back| -back);
         }
         let Some(stored) = table.stored_page(number) else { return Ok(0) };
         let page = SubgraphPage::new(table.memory().clone(), PAGE);
@@ -108,9 +115,9 @@ impl Pages {
     /// subgraphs.
     fn read_back(
         &self,
-        page: &SubgraphPage,
-        table: &SubgraphTable,
+        (page, table): (&SubgraphPage, &SubgraphTable),
         sources: &Sources,
+        inboxes: &Inboxes,
         (id, wanted): (PageId, u64),
     ) -> Result<i64> {
         let gone = |place: &usize| page.get(*place).is_some_and(|subgraph| !subgraph.is_resident());
@@ -118,15 +125,18 @@ impl Pages {
         let (installer, mut back) = (self.installer(table), 0);
         let weighted = installer.config.weighted && id.label == LabelId::DEFAULT;
         sources.read_images((id, missing), &mut |_| true, |image, file| {
-            let (place, present) = (image.id.subgraph.index() % PAGE, image.present);
+            let (place, present, image_id) = (image.id.subgraph.index() % PAGE, image.present, image.id);
             let mains = installer.mains(image.id, Some(image), file)?;
             let mut latched = page[place].latch_for_upkeep();
             if id.label == LabelId::DEFAULT && present != latched.present() {
                 return Err(invalid(file, "other vertices than the store has"));
             }
+            let begin = inboxes.base(image_id).map_or(latched.last_ts(), |base| base.begin);
             for (direction, main) in mains {
-                latched.reload(direction, main, weighted);
+                latched.reload_as_of(begin, direction, main, weighted);
             }
+            let horizon = NoReaders(latched.last_ts());
+            replay_inbox((inboxes, &self.config), image_id, &mut latched, &horizon, |_, _| ());
             back += 1;
             Ok(())
         })?;

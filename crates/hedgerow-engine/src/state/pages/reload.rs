@@ -2,18 +2,24 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp};
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{Direction, GraphConfig, LabelId, SubgraphId, Timestamp};
+use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
-use hedgerow_mem::{Arena, Main, Memory, PageLook, Stored, Subgraph, SubgraphTable};
-use hedgerow_pager::Sources;
+use hedgerow_mem::{
+    Arena, Horizon, Latched, Main, Memory, Ops, PageLook, Pin, Stored, Subgraph, SubgraphTable,
+};
+use hedgerow_pager::{Inboxes, Sources};
 use hedgerow_tier::{ImageId, SubgraphImage};
 use rayon::prelude::*;
 
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
 use crate::state::budget::taken::{Lent, Room, RoomToLoad};
+use crate::state::directions::{directions_of, is_weighted};
 use crate::state::pager::Pager;
+use crate::state::tables::PartitionKey;
 
 /// The greatest number of attempts of a call whose data is evicted again after each load.
 pub(super) const MOST_LOOKS: usize = 100;
@@ -32,6 +38,29 @@ enum Resident {
 struct Past {
     subgraph: Subgraph,
     _lent: Lent,
+}
+
+/// Applies the operations of a subgraph's inbox to its chains, which were loaded as of its begin, and removes
+/// the inbox.
+pub(super) fn replay_inbox(
+    (inboxes, config): (&Inboxes, &GraphConfig),
+    id: ImageId,
+    latched: &mut Latched<'_>,
+    horizon: &impl Horizon,
+    pinned: impl Fn(Direction, Pin),
+) {
+    let Some(inbox) = inboxes.take(id) else { return };
+    let weighted = is_weighted(config, id.label);
+    for &direction in directions_of(config, id.label) {
+        let entries = inbox.entries(direction);
+        let entries = if faults::is_on(PlantedFault::InboxNotLoaded) { &[] } else { entries };
+        for of_commit in entries.chunk_by(|a, b| a.ts == b.ts) {
+            let ops: Vec<LocalOp> = of_commit.iter().map(|entry| entry.op).collect();
+            let pinned = |pin| pinned(direction, pin);
+            latched.replay(direction, Ops::plain(&ops), of_commit[0].ts, weighted, horizon, pinned);
+        }
+    }
+    latched.end_replay();
 }
 
 impl Pager {
@@ -208,7 +237,9 @@ impl Pager {
             return Ok(());
         }
         drop(hold);
-        let sources = self.pages.sources();
+        // Looked for before the segments are taken: if the inbox is gone, they have its operations (N4).
+        let base = self.inboxes.base(id);
+        let sources = base.as_ref().map_or_else(|| self.pages.sources(), |base| base.sources.clone());
         if sources.segments().next().is_none() {
             // Without segments no chain was ever clean, so none can be outside memory.
             return Err(NotInMemory.into());
@@ -221,13 +252,19 @@ impl Pager {
         let present = image.as_ref().map_or(0, |image| image.present);
         // Readers before the stamp have page versions. If there is none, a chain without an image is empty
         // for all readers, and needs no version.
-        let is_empty =
-            image.is_none() && id.label != LabelId::DEFAULT && self.eviction.page_versions.are_none();
+        let is_empty = base.is_none()
+            && image.is_none()
+            && id.label != LabelId::DEFAULT
+            && self.eviction.page_versions.are_none();
         let mains = self.mains_of(id, image, file, self.subgraphs.arena())?;
         let hold = table.hold();
         let Some(subgraph) = table.get(id.subgraph, &hold) else { return Ok(()) };
         let mut latched = subgraph.latch_for_upkeep();
-        if latched.last_ts() != applied {
+        // With an inbox the image is as of its begin. Later operations are in the inbox, and do not matter.
+        let begin = base.map(|base| base.begin);
+        if self.inboxes.base(id).map(|base| base.begin) != begin
+            || begin.is_none() && latched.last_ts() != applied
+        {
             return Ok(());
         }
         if id.label == LabelId::DEFAULT && present != latched.present() && !latched.is_resident() {
@@ -237,10 +274,19 @@ impl Pager {
         for (direction, main) in mains {
             back |= match is_empty {
                 true => latched.reload_empty(direction),
-                false => latched.reload(direction, main, self.is_weighted(id.label)),
+                false => latched.reload_as_of(
+                    begin.unwrap_or(applied),
+                    direction,
+                    main,
+                    self.is_weighted(id.label),
+                ),
             };
         }
         if back {
+            let pinned = |direction, pin| {
+                self.keep(PartitionKey { label: id.label, subgraph: id.subgraph, direction }, pin);
+            };
+            replay_inbox((&self.inboxes, &self.config), id, &mut latched, &self.order.horizon(), pinned);
             self.eviction.note_back();
         }
         Ok(())

@@ -142,6 +142,13 @@ impl<'c> CommitRoom<'c> {
         self.start_over()
     }
 
+    /// Forgets the subgraphs that were loaded: the commit does not need them in memory.
+    pub(crate) fn forget_loaded(&mut self) {
+        self.subgraphs.clear();
+        self.pins = None;
+        (self.more, self.attempts, self.refusal) = (0, 0, None);
+    }
+
     fn start_over(&mut self) -> Result<()> {
         while self.attempts < MOST_ATTEMPTS {
             self.attempts += 1;
@@ -245,7 +252,7 @@ impl Pager {
     /// Estimates the bytes of those subgraphs that `counts`, in the order of their labels and ids: of their
     /// lists, with the pages that only files hold, and of their ranks and properties. Takes the mean of its
     /// page for each subgraph.
-    pub(super) fn bytes_to_load_all(
+    pub(in crate::state) fn bytes_to_load_all(
         &self,
         subgraphs: &[(LabelId, SubgraphId)],
         counts: impl Fn((LabelId, SubgraphId)) -> bool,

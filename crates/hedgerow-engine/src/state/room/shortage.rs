@@ -41,7 +41,7 @@ impl Pager {
     /// Returns the bytes of chains that changed after the last checkpoint, so that they must stay in memory.
     fn dirty_bytes(&self) -> u64 {
         let clean = self.eviction.clean().unwrap_or(Timestamp::ZERO);
-        let mut bytes = 0;
+        let mut bytes = self.inboxes.bytes() as u64;
         for (label, table) in self.tables() {
             // The stamps of a page are adjacent, so that pages without changes cost little.
             let hold = table.hold();

@@ -1,0 +1,293 @@
+//! Operations on subgraphs whose chains are not in memory (`docs/design/inboxes.md`).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+use hedgerow_core::account::{Account, Purpose};
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::sync::{AtomicUsize, Mutex, Ordering};
+use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
+use hedgerow_mem::EdgeOp;
+use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_tier::ImageId;
+
+use crate::sources::Sources;
+
+/// The number of shards, each with its lock.
+const SHARDS: usize = 64;
+/// The approximate bytes of an inbox without operations, with its place in the map of its shard.
+const INBOX_BYTES: usize = 2 * size_of::<(ImageId, Inbox)>();
+/// The share of its operations by which the array of an inbox grows.
+const GROWTH: usize = 4;
+
+/// An effective operation of the commit `ts` on one copy of an edge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InboxEntry {
+    /// The timestamp of the commit.
+    pub ts: Timestamp,
+    /// The operation.
+    pub op: LocalOp,
+}
+
+/// The state of a chain below the operations of an inbox.
+#[derive(Clone, Debug)]
+pub struct InboxBase {
+    /// The segments whose image has this state.
+    pub sources: Arc<Sources>,
+    /// The timestamp of the last operation in that image.
+    pub begin: Timestamp,
+}
+
+struct Inbox {
+    base: InboxBase,
+    /// The operations on the outgoing and on the incoming chain, each ascending by timestamp.
+    entries: [Vec<InboxEntry>; 2],
+}
+
+/// The operations of an inbox up to a timestamp, and the state below them.
+#[derive(Clone, Debug)]
+pub struct InboxView {
+    /// The state below the operations.
+    pub base: InboxBase,
+    pub(crate) entries: [Vec<InboxEntry>; 2],
+}
+
+/// The inboxes of a store.
+pub struct Inboxes {
+    shards: [Mutex<Shard>; SHARDS],
+    /// The number of inboxes, so that reads of a store without inboxes take no lock.
+    count: AtomicUsize,
+    /// The bytes of all inboxes, which are charged.
+    bytes: AtomicUsize,
+    account: Arc<Account>,
+}
+
+type Shard = HashMap<ImageId, Inbox, FixedState>;
+
+impl Inbox {
+    fn bytes(&self) -> usize {
+        let capacity: usize = self.entries.iter().map(Vec::capacity).sum();
+        INBOX_BYTES + capacity * size_of::<InboxEntry>()
+    }
+
+    fn last(&self) -> Timestamp {
+        last_of(&self.entries).unwrap_or(self.base.begin)
+    }
+}
+
+fn last_of(entries: &[Vec<InboxEntry>; 2]) -> Option<Timestamp> {
+    entries.iter().filter_map(|entries| Some(entries.last()?.ts)).max()
+}
+
+impl InboxView {
+    /// Returns the operations on the chain in one direction, ascending by timestamp.
+    pub fn entries(&self, direction: Direction) -> &[InboxEntry] {
+        &self.entries[direction as usize]
+    }
+
+    /// Returns the timestamp of the last operation, or that of the state below.
+    pub fn last(&self) -> Timestamp {
+        last_of(&self.entries).unwrap_or(self.base.begin)
+    }
+
+    /// True if there is an operation in this direction on a vertex.
+    pub fn has(&self, direction: Direction, local: LocalVertex) -> bool {
+        self.entries(direction).iter().any(|entry| entry.op.local == local)
+    }
+}
+
+/// Returns the number of entries by which a full array grows to take `more` entries.
+fn growth(len: usize, more: usize) -> usize {
+    more.max(len / GROWTH).max(4)
+}
+
+impl Inboxes {
+    /// Makes the inboxes of a store with this account: there are none yet.
+    pub fn new(account: &Arc<Account>) -> Inboxes {
+        let shards = std::array::from_fn(|_| Mutex::new(Shard::default()));
+        let (count, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Inboxes { shards, count, bytes, account: account.clone() }
+    }
+
+    /// True if there is no inbox. A thread that has seen the stamp of an operation in an inbox gets false.
+    /// One load.
+    #[inline]
+    pub fn are_none(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
+    /// Returns the bytes of all inboxes.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn shard(&self, id: ImageId) -> &Mutex<Shard> {
+        let place = id.subgraph.0 as usize ^ (usize::from(id.label.0) << 3);
+        &self.shards[place % SHARDS]
+    }
+
+    /// Calls `f` with the shard of a subgraph, and charges the change of its bytes.
+    fn change<R>(&self, id: ImageId, f: impl FnOnce(&mut Shard) -> R) -> R {
+        let mut shard = self.shard(id).lock();
+        let bytes = |shard: &Shard| shard.get(&id).map_or(0, Inbox::bytes);
+        let (before, count) = (bytes(&shard), shard.len());
+        let changed = f(&mut shard);
+        let (after, now) = (bytes(&shard), shard.len());
+        // The counts change under the lock, so none is ever below what it counts.
+        if now > count {
+            self.count.fetch_add(now - count, Ordering::Release);
+        } else {
+            self.count.fetch_sub(count - now, Ordering::Release);
+        }
+        if after > before {
+            self.account.charge(Purpose::Inboxes, after - before);
+            self.bytes.fetch_add(after - before, Ordering::Relaxed);
+        } else {
+            self.account.discharge(Purpose::Inboxes, before - after);
+            self.bytes.fetch_sub(before - after, Ordering::Relaxed);
+        }
+        changed
+    }
+
+    /// Returns the operations of a subgraph's inbox up to `t`, if it has an inbox. O(operations).
+    pub fn view(&self, id: ImageId, t: Timestamp) -> Option<InboxView> {
+        self.view_of(id, t, |_, _| true)
+    }
+
+    /// Like [`view`](Self::view), but only with the operations for which `is_wanted` is true.
+    pub fn view_of(
+        &self,
+        id: ImageId,
+        t: Timestamp,
+        is_wanted: impl Fn(Direction, &LocalOp) -> bool,
+    ) -> Option<InboxView> {
+        if self.are_none() {
+            return None;
+        }
+        let shard = self.shard(id).lock();
+        let inbox = shard.get(&id)?;
+        let of = |direction: Direction| {
+            let entries = &inbox.entries[direction as usize];
+            let upto = entries.partition_point(|entry| entry.ts <= t);
+            entries[..upto].iter().filter(|entry| is_wanted(direction, &entry.op)).copied().collect()
+        };
+        Some(InboxView { base: inbox.base.clone(), entries: [of(Direction::Out), of(Direction::In)] })
+    }
+
+    /// Returns the state below the operations of a subgraph's inbox, if it has an inbox. O(1).
+    pub fn base(&self, id: ImageId) -> Option<InboxBase> {
+        if self.are_none() {
+            return None;
+        }
+        self.shard(id).lock().get(&id).map(|inbox| inbox.base.clone())
+    }
+
+    /// True if a subgraph has an inbox. O(1).
+    pub fn has(&self, id: ImageId) -> bool {
+        !self.are_none() && self.shard(id).lock().contains_key(&id)
+    }
+
+    /// Returns for each of some edges the weight after the operations in the inbox: `None` if no operation is
+    /// about the edge, `Some(None)` if the last one removed it. The caller has the latch of the subgraph.
+    /// O(operations + edges log edges).
+    pub fn weights(
+        &self,
+        id: ImageId,
+        direction: Direction,
+        edges: &[(LocalVertex, VertexId)],
+    ) -> Vec<Option<Option<f64>>> {
+        let mut weights = vec![None; edges.len()];
+        if self.are_none() {
+            return weights;
+        }
+        let shard = self.shard(id).lock();
+        let Some(inbox) = shard.get(&id) else { return weights };
+        debug_assert!(edges.is_sorted(), "the edges ascend");
+        for InboxEntry { op, .. } in &inbox.entries[direction as usize] {
+            if let Ok(at) = edges.binary_search(&(op.local, op.dst)) {
+                weights[at] = Some((op.op != EdgeOp::Remove).then_some(op.weight));
+            }
+        }
+        weights
+    }
+
+    /// Returns an upper bound of the bytes that an append takes in addition to those of its operations.
+    pub fn bytes_to_append(&self, id: ImageId, counts: [usize; 2]) -> usize {
+        let shard = self.shard(id).lock();
+        let inbox = shard.get(&id);
+        let more = |at: usize| {
+            let len = inbox.map_or(0, |inbox| inbox.entries[at].len());
+            if counts[at] == 0 { 0 } else { growth(len, counts[at]) - counts[at] }
+        };
+        let new = if inbox.is_none() { INBOX_BYTES } else { 0 };
+        new + (more(0) + more(1)) * size_of::<InboxEntry>()
+    }
+
+    /// Appends the operations of the commit `ts` on one chain. `base` returns the state of the chain as of
+    /// the last operation before, for a new inbox. The caller has the latch of the subgraph, whose chains are
+    /// not in memory, and whose stamp is before `ts`.
+    pub fn append(
+        &self,
+        (id, direction): (ImageId, Direction),
+        ts: Timestamp,
+        ops: &[LocalOp],
+        base: impl FnOnce() -> InboxBase,
+    ) {
+        self.change(id, |shard| {
+            let new = || Inbox { base: base(), entries: [Vec::new(), Vec::new()] };
+            let inbox = shard.entry(id).or_insert_with(new);
+            let entries = &mut inbox.entries[direction as usize];
+            if entries.capacity() - entries.len() < ops.len() {
+                entries.reserve_exact(growth(entries.len(), ops.len()));
+            }
+            entries.extend(ops.iter().map(|&op| InboxEntry { ts, op }));
+        });
+    }
+
+    /// Removes the inbox of a subgraph, and returns it, for a load. The caller has the latch.
+    pub fn take(&self, id: ImageId) -> Option<InboxView> {
+        let taken = self.change(id, |shard| shard.remove(&id))?;
+        Some(InboxView { base: taken.base, entries: taken.entries })
+    }
+
+    /// Drops the operations that newer segments have, and makes these segments the base: those up to
+    /// `sources.as_of()`, if `is_free` is true for the last of them. Removes inboxes without operations.
+    /// O(operations).
+    pub fn fold(&self, sources: &Arc<Sources>, is_free: impl Fn(Timestamp) -> bool) {
+        if self.are_none() {
+            return;
+        }
+        let upto = sources.as_of();
+        for shard in &self.shards {
+            let ids: Vec<ImageId> = shard.lock().keys().copied().collect();
+            ids.into_iter()
+                .for_each(|id| self.change(id, |shard| fold(shard, (id, upto), sources, &is_free)));
+        }
+    }
+}
+
+fn fold(
+    shard: &mut Shard,
+    (id, upto): (ImageId, Timestamp),
+    sources: &Arc<Sources>,
+    is_free: impl Fn(Timestamp) -> bool,
+) {
+    let Some(inbox) = shard.get_mut(&id) else { return };
+    let is_covered = |entry: &InboxEntry| entry.ts <= upto;
+    let counts = [0, 1].map(|at| inbox.entries[at].partition_point(is_covered));
+    let last_of = |at: usize| counts[at].checked_sub(1).map(|last| inbox.entries[at][last].ts);
+    let Some(last) = last_of(0).max(last_of(1)) else { return };
+    if !is_free(last) && !faults::is_on(PlantedFault::InboxFoldedUnderReader) {
+        return;
+    }
+    if inbox.last() <= upto {
+        shard.remove(&id);
+        return;
+    }
+    for (entries, count) in inbox.entries.iter_mut().zip(counts) {
+        entries.drain(..count);
+        entries.shrink_to(entries.len() + entries.len() / GROWTH);
+    }
+    inbox.base = InboxBase { sources: sources.clone(), begin: last };
+}

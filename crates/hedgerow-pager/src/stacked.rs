@@ -1,0 +1,192 @@
+//! Inboxes over images: lists and images with the operations of an inbox.
+
+use hedgerow_core::{Columns, Direction, LabelId, LocalVertex, RowRef, SUBGRAPH_VERTICES};
+use hedgerow_mem::EdgeOp;
+use hedgerow_mem::items::ItemRef;
+use hedgerow_tier::{
+    AdjacencyPart, ImageId, ListImage, ListQuery, ReadCache, ReadMemory, SubgraphImage, TierError,
+};
+
+use crate::images::{ImageList, ImagesIn, PartOf};
+use crate::inboxes::{InboxEntry, InboxView};
+use crate::merge::{Merged, merge};
+use crate::source::{Answer, ChainId, Extent, HasMemory, MaskAnswer, Query, Source, WholeList};
+use crate::sources::Sources;
+use crate::word::{Identity, Word, WordKind, compose};
+
+/// A source of a chain: an inbox, or something older.
+enum Stacked<'s, S> {
+    Inbox(&'s InboxView),
+    Older(S),
+}
+
+/// The image of a subgraph that was read before.
+struct LoadedImage<'s>(&'s SubgraphImage);
+
+impl<'s, S: Source<'s>> Source<'s> for Stacked<'s, S> {
+    type Whole = S::Whole;
+
+    fn answer(&self, query: &Query, has_memory: HasMemory<'_>) -> Result<Answer<'s, S::Whole>, TierError> {
+        let inbox = match self {
+            Stacked::Inbox(inbox) => inbox,
+            Stacked::Older(source) => return source.answer(query, has_memory),
+        };
+        let entries = inbox.entries(query.chain.direction());
+        let of = |entry: &InboxEntry| Identity { local: entry.op.local, other: entry.op.dst, rank: 0 };
+        let is_it = |entry: &&InboxEntry| query.extent.has(of(entry));
+        let count = entries.iter().filter(is_it).count();
+        if count == 0 {
+            return Ok(Answer::Nothing);
+        }
+        let needed = (count * size_of::<Word<'_>>()) as u64;
+        if !has_memory(ReadMemory::Image(needed)) {
+            return Err(TierError::NoRoom { needed });
+        }
+        // Newest first, as the composition demands.
+        let mut words: Vec<Word<'s>> = entries.iter().rev().filter(is_it).map(word_of).collect();
+        compose(&mut words);
+        Ok(Answer::Words(words))
+    }
+
+    fn mask(&self, image: ImageId, has_memory: HasMemory<'_>) -> Result<MaskAnswer, TierError> {
+        match self {
+            // No operation of an inbox is about a vertex.
+            Stacked::Inbox(_) => Ok(MaskAnswer::Nothing),
+            Stacked::Older(source) => source.mask(image, has_memory),
+        }
+    }
+}
+
+fn word_of(entry: &InboxEntry) -> Word<'static> {
+    let kind = if entry.op.op == EdgeOp::Remove { WordKind::Remove } else { WordKind::Put };
+    let item = ItemRef { dst: entry.op.dst, rank: 0, weight: entry.op.weight, row: RowRef::Empty };
+    Word { local: entry.op.local, kind, item }
+}
+
+impl<'s> Source<'s> for LoadedImage<'s> {
+    type Whole = PartOf<'s>;
+
+    fn answer(&self, query: &Query, _: HasMemory<'_>) -> Result<Answer<'s, PartOf<'s>>, TierError> {
+        let image: &'s SubgraphImage = self.0;
+        let part = image.parts.iter().find(|part| part.direction == query.chain.direction());
+        Ok(Answer::Whole(PartOf(part)))
+    }
+
+    fn mask(&self, _: ImageId, _: HasMemory<'_>) -> Result<MaskAnswer, TierError> {
+        Ok(MaskAnswer::Whole(self.0.present))
+    }
+}
+
+impl Sources {
+    /// Reads one list, as [`read_list`](Self::read_list) does, with the operations of an inbox over it. These
+    /// segments are its base.
+    ///
+    /// # Errors
+    /// The errors of [`read_list`](Self::read_list).
+    pub fn read_list_under<'s>(
+        &'s self,
+        inbox: &'s InboxView,
+        query: &ListQuery,
+        cache: &ReadCache,
+        has_memory: HasMemory<'_>,
+    ) -> Result<Option<(ListImage, &'s str)>, TierError> {
+        let images = self.images(query.image.page(), cache).map(Stacked::Older);
+        let sources = std::iter::once(Stacked::Inbox(inbox)).chain(images);
+        let merged = merge::<Stacked<'_, ImagesIn<'_, '_>>>(sources, &Query::from(query), has_memory)?;
+        if merged.words().is_empty() {
+            let (base, _) = merged.into_parts();
+            return Ok(base.map(|ImageList { list, file }| (list, file)));
+        }
+        let (present, file) = merged.base().map_or((0, ""), |base| (base.list.present, base.file));
+        let degree = merged.degree(query.local) as u32;
+        let part = part_of(&merged, (query.direction, self.is_weighted(query.image.label)), has_memory)?;
+        Ok(Some((ListImage { present, degree, part }, file)))
+    }
+
+    /// Returns an image with the operations of an inbox over it; `image` is `None` if the segments, which are
+    /// the base of the inbox, have no image. O(edges + operations), and O(1) if there are no operations.
+    ///
+    /// # Errors
+    /// [`TierError::NoRoom`] if `has_memory` returns false.
+    pub fn image_under(
+        &self,
+        inbox: &InboxView,
+        id: ImageId,
+        image: Option<SubgraphImage>,
+        has_memory: HasMemory<'_>,
+    ) -> Result<Option<SubgraphImage>, TierError> {
+        let directions = [Direction::Out, Direction::In];
+        if directions.iter().all(|&direction| inbox.entries(direction).is_empty()) {
+            return Ok(image);
+        }
+        let weighted = self.is_weighted(id.label);
+        let mut image = image.unwrap_or_else(|| SubgraphImage {
+            id,
+            as_of: inbox.base.begin,
+            present: 0,
+            keys: hedgerow_tier::ImageKeys::Dense,
+            parts: Vec::new(),
+        });
+        let mut parts = Vec::new();
+        for direction in directions.into_iter().filter(|&of| !inbox.entries(of).is_empty()) {
+            let query = Query { chain: ChainId::new(id, direction), extent: Extent::Chain, rows: true };
+            let sources = [Stacked::Inbox(inbox), Stacked::Older(LoadedImage(&image))];
+            let merged = merge::<Stacked<'_, LoadedImage<'_>>>(sources, &query, has_memory)?;
+            parts.push((direction, part_of(&merged, (direction, weighted), has_memory)?));
+        }
+        for (direction, part) in parts {
+            image.parts.retain(|part| part.direction != direction);
+            image.parts.extend(part);
+        }
+        image.parts.sort_unstable_by_key(|part| part.direction as usize);
+        if id.label != LabelId::DEFAULT {
+            image.present = image.parts.iter().fold(0, |mask, part| mask | with_neighbors(part));
+        }
+        image.as_of = inbox.last();
+        Ok(Some(image))
+    }
+
+    /// True if the images of a label have weights.
+    fn is_weighted(&self, label: LabelId) -> bool {
+        label == LabelId::DEFAULT && self.segments().next().is_some_and(|it| it.reader.config().weighted)
+    }
+}
+
+fn with_neighbors(part: &AdjacencyPart) -> u64 {
+    let has = |local: usize| part.offsets.get(local) != part.offsets.get(local + 1);
+    (0..SUBGRAPH_VERTICES).filter(|&local| has(local)).fold(0, |mask, local| mask | 1 << local)
+}
+
+/// Returns the lists of merged sources without ranks and properties; `None` if they are empty.
+fn part_of<L: WholeList>(
+    merged: &Merged<'_, L>,
+    (direction, weighted): (Direction, bool),
+    has_memory: HasMemory<'_>,
+) -> Result<Option<AdjacencyPart>, TierError> {
+    let mut count = 0;
+    merged.for_each(|_, _| count += 1);
+    if count == 0 {
+        return Ok(None);
+    }
+    let needed = count as u64 * if weighted { 12 } else { 4 };
+    if !has_memory(ReadMemory::Image(needed)) {
+        return Err(TierError::NoRoom { needed });
+    }
+    let mut part = AdjacencyPart {
+        direction,
+        offsets: [0; SUBGRAPH_VERTICES + 1],
+        neighbors: Vec::with_capacity(count),
+        weights: weighted.then(|| Vec::with_capacity(count)),
+        ranks: None,
+        columns: Columns::default(),
+    };
+    merged.for_each(|LocalVertex(local), item| {
+        part.neighbors.push(item.dst);
+        part.weights.iter_mut().for_each(|weights| weights.push(item.weight));
+        part.offsets[usize::from(local) + 1] += 1;
+    });
+    for local in 0..SUBGRAPH_VERTICES {
+        part.offsets[local + 1] += part.offsets[local];
+    }
+    Ok(Some(part))
+}

@@ -1,0 +1,235 @@
+//! Commits to lists that are not in memory, in a store larger than its memory limit, beside a model.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use hedgerow::{
+    Direction, Durability, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, Snapshot, VertexKey, WriteTxn,
+};
+use hedgerow_testkit::SimFs;
+use hedgerow_testkit::sim_fs::SplitMix64;
+
+const VERTICES: u64 = 150_000;
+/// The edges of a vertex at the beginning. With both directions and weights, a graph takes twice the limit.
+const EDGES: u64 = 6;
+const ROUNDS: u64 = 14;
+/// The operations of a commit, which are on nearly all lists.
+const OPERATIONS: u64 = 4_000;
+/// The number of edges that are read after each round.
+const READ: usize = 60;
+
+/// The edges that changed, with their weights; `None` for a removed one.
+type Changes = BTreeMap<(u64, u64), Option<f64>>;
+
+fn options(directed: bool) -> Options {
+    let options = Options::new().keys(KeyKind::Dense).directed(directed).weighted(true);
+    options.durability(Durability::Manual).background_settling(false)
+}
+
+fn destination(source: u64, nth: u64) -> u64 {
+    (source * 31 + nth * 104_729 + 1) % VERTICES
+}
+
+fn weight_of(source: u64, nth: u64) -> f64 {
+    (source % 97 + nth) as f64
+}
+
+/// The ends of an edge, as the model names them.
+fn named(directed: bool, u: u64, v: u64) -> (u64, u64) {
+    if directed { (u, v) } else { (u.min(v), u.max(v)) }
+}
+
+/// Returns the edges at the beginning.
+fn first_edges(directed: bool) -> BTreeMap<(u64, u64), f64> {
+    let mut edges = BTreeMap::new();
+    for nth in 0..EDGES {
+        for u in 0..VERTICES {
+            edges.entry(named(directed, u, destination(u, nth))).or_insert(weight_of(u, nth));
+        }
+    }
+    edges
+}
+
+/// Returns a copy of the store; only the first call builds it.
+fn store(directed: bool) -> SimFs {
+    static FILES: [OnceLock<BTreeMap<String, Vec<u8>>>; 2] = [OnceLock::new(), OnceLock::new()];
+    SimFs::from_files(FILES[usize::from(directed)].get_or_init(|| {
+        let disk = SimFs::new();
+        let graph = options(directed).open_on(disk.handle()).unwrap();
+        let edges: Vec<((u64, u64), f64)> = first_edges(directed).into_iter().collect();
+        for some in edges.chunks(1 << 17) {
+            let weighted = some.iter().map(|&((u, v), w)| (u, v, w));
+            graph.transact(1, |tx: &mut WriteTxn| tx.put_weighted_edges(weighted.clone())).unwrap();
+        }
+        graph.compact().unwrap();
+        graph.close().unwrap();
+        disk.files()
+    }))
+}
+
+/// A graph beside its model.
+struct Both {
+    directed: bool,
+    disk: SimFs,
+    graph: Graph,
+    first: BTreeMap<(u64, u64), f64>,
+    changes: Changes,
+    rng: SplitMix64,
+}
+
+impl Both {
+    fn new(directed: bool) -> Both {
+        let disk = store(directed);
+        let graph = options(directed).memory_limit(LEAST_MEMORY_LIMIT).open_on(disk.handle()).unwrap();
+        let (first, changes) = (first_edges(directed), Changes::new());
+        Both { directed, disk, graph, first, changes, rng: SplitMix64::new(directed.into()) }
+    }
+
+    /// Opens the store again within the limit, as a crash leaves it once the log is durable.
+    fn crash(&mut self) {
+        self.graph.flush().unwrap();
+        self.disk = SimFs::from_files(&self.disk.files());
+        let options = options(self.directed).memory_limit(LEAST_MEMORY_LIMIT);
+        self.graph = options.open_on(self.disk.handle()).unwrap();
+    }
+
+    fn weight(&self, changes: &Changes, edge: (u64, u64)) -> Option<f64> {
+        changes.get(&edge).copied().unwrap_or_else(|| self.first.get(&edge).copied())
+    }
+
+    /// Draws an edge: one of the beginning, one that changed before, or any.
+    fn draw(&mut self) -> (u64, u64) {
+        let (u, v) = (self.rng.below(VERTICES), self.rng.below(VERTICES));
+        let edge = match self.rng.below(4) {
+            0 => (u, destination(u, v % EDGES)),
+            1 => *self.changes.range((u, v)..).next().map_or(&(u, v), |(edge, _)| edge),
+            _ => (u, v),
+        };
+        // The ends in either order.
+        if self.directed || u % 2 == 0 { edge } else { (edge.1, edge.0) }
+    }
+
+    /// Commits the operations of a round: puts, inserts or removals.
+    fn commit(&mut self, round: u64, operations: u64) {
+        let edges: Vec<(u64, u64)> = (0..operations).map(|_| self.draw()).collect();
+        let (kind, weight) = (round % 3, round as f64 + 0.5);
+        let weighted = edges.iter().map(|&(u, v)| (u, v, weight));
+        let commit = |tx: &mut WriteTxn| match kind {
+            0 => tx.insert_edges(&edges),
+            1 => tx.put_weighted_edges(weighted.clone()),
+            _ => tx.remove_edges(&edges),
+        };
+        self.graph.transact(1, commit).unwrap();
+        for (u, v) in edges {
+            let edge = named(self.directed, u, v);
+            let after = match kind {
+                0 => self.weight(&self.changes, edge).or(Some(1.0)),
+                1 => Some(weight),
+                _ => None,
+            };
+            self.changes.insert(edge, after);
+        }
+    }
+
+    /// Compares some edges, from both ends, and the number of edges, with the model at some moment.
+    fn compare(&mut self, snapshot: &Snapshot, changes: &Changes) {
+        let more = |(edge, after): (&(u64, u64), &Option<f64>)| {
+            i64::from(after.is_some()) - i64::from(self.first.contains_key(edge))
+        };
+        let edges = self.first.len() as i64 + changes.iter().map(more).sum::<i64>();
+        assert_eq!(snapshot.edge_count().unwrap() as i64, edges);
+        for _ in 0..READ {
+            let (u, v) = self.draw();
+            let expected = self.weight(changes, named(self.directed, u, v));
+            assert_eq!(snapshot.weight(u, v).unwrap(), expected, "{u} {v}");
+            let list = snapshot.neighbors(u, Direction::Out).unwrap().unwrap_or_default();
+            assert_eq!(list.contains(&VertexKey::U64(v)), expected.is_some(), "{u} {v}");
+            assert_eq!(snapshot.degree(u, Direction::Out).unwrap(), Some(list.len()), "{u}");
+            let list = snapshot.neighbors(v, Direction::In).unwrap().unwrap_or_default();
+            assert_eq!(list.contains(&VertexKey::U64(u)), expected.is_some(), "{u} {v}");
+        }
+    }
+
+    /// Compares all edges.
+    fn compare_all(&self, snapshot: &Snapshot) {
+        let mut expected = self.first.clone();
+        for (&edge, after) in &self.changes {
+            match after {
+                Some(weight) => _ = expected.insert(edge, *weight),
+                None => _ = expected.remove(&edge),
+            }
+        }
+        let mut found = BTreeMap::new();
+        snapshot
+            .for_each_edge(|u, v, weight| {
+                let edge = named(self.directed, u.0.into(), v.0.into());
+                assert_eq!(found.insert(edge, weight), None, "{edge:?}");
+            })
+            .unwrap();
+        assert_eq!(found.len(), expected.len());
+        assert!(found == expected);
+    }
+}
+
+/// Commits of many random edges to a graph of twice the limit, with checkpoints, and held snapshots that see
+/// what they saw.
+pub(crate) fn commits_write_to_lists_that_are_not_in_memory() {
+    for directed in [true, false] {
+        let mut both = Both::new(directed);
+        let mut held: Vec<(Snapshot, Changes)> = Vec::new();
+        for round in 0..ROUNDS {
+            both.commit(round, OPERATIONS);
+            both.commit(round + 1, 1 + round % 3);
+            if round % 4 == 1 {
+                held.push((both.graph.snapshot().unwrap(), both.changes.clone()));
+            }
+            if round % 5 == 2 {
+                both.graph.checkpoint().unwrap();
+            }
+            let (now, changes) = (both.graph.snapshot().unwrap(), both.changes.clone());
+            both.compare(&now, &changes);
+            for (snapshot, changes) in &held {
+                both.compare(snapshot, changes);
+            }
+            if round % 6 == 5 {
+                held.remove(0);
+            }
+            if round % 7 == 6 {
+                held.clear();
+                both.crash();
+            }
+        }
+        both.compare_all(&both.graph.snapshot().unwrap());
+        drop(held);
+        both.graph.close().unwrap();
+    }
+}
+
+/// Commits that turn the same edges on and off, beside checkpoints that take the operations away from them.
+pub(crate) fn commits_beside_checkpoints_know_which_edges_exist() {
+    let both = Both::new(true);
+    let graph = &both.graph;
+    // On all lists, which do not fit together.
+    let edges: Vec<(u64, u64)> = (0..5_000).map(|at| (at * 29, (at * 31 + 5) % VERTICES)).collect();
+    let before = graph.snapshot().unwrap().edge_count().unwrap();
+    let present = edges.iter().filter(|edge| both.first.contains_key(edge)).count() as u64;
+    let (mut took, mut rng) = (Duration::ZERO, SplitMix64::new(5));
+    for round in 0..40 {
+        let on = round % 2 == 0;
+        let turn = |tx: &mut WriteTxn| if on { tx.put_edges(&edges) } else { tx.remove_edges(&edges) };
+        std::thread::scope(|scope| {
+            let checkpoint = scope.spawn(|| {
+                let begun = Instant::now();
+                graph.checkpoint().unwrap();
+                begun.elapsed()
+            });
+            // The checkpoint has the commit before. It ends while this one is on its way, in some rounds.
+            std::thread::sleep(took * rng.below(100) as u32 / 100);
+            graph.transact(1, turn).unwrap();
+            took = checkpoint.join().unwrap();
+        });
+        let expected = before - present + if on { edges.len() as u64 } else { 0 };
+        assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), expected, "after round {round}");
+    }
+}
