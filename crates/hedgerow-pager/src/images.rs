@@ -128,7 +128,7 @@ impl WholeList for ImageList<'_> {
 }
 
 /// Returns the range of a vertex's edges in a part.
-fn range_of(part: &AdjacencyPart, local: LocalVertex) -> Range<usize> {
+pub(crate) fn range_of(part: &AdjacencyPart, local: LocalVertex) -> Range<usize> {
     let at = |i: usize| part.offsets.get(i).map_or(0, |&offset| offset as usize);
     at(local.index())..at(local.index() + 1)
 }

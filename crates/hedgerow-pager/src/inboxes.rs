@@ -53,6 +53,14 @@ pub struct InboxView {
     pub(crate) entries: [Vec<InboxEntry>; 2],
 }
 
+/// The weights of some edges after the operations of an inbox.
+pub struct InboxLook {
+    /// The timestamp of the last operation below the inbox.
+    pub begin: Timestamp,
+    /// The weights by direction, in the order of the edges.
+    pub weights: [Vec<Option<Option<f64>>>; 2],
+}
+
 /// The inboxes of a store.
 pub struct Inboxes {
     shards: [Mutex<Shard>; SHARDS],
@@ -84,6 +92,12 @@ impl InboxView {
     /// Returns the operations on the chain in one direction, ascending by timestamp.
     pub fn entries(&self, direction: Direction) -> &[InboxEntry] {
         &self.entries[direction as usize]
+    }
+
+    /// Returns the operations on the chain in one direction, by commit.
+    pub fn commits(&self, direction: Direction) -> Vec<(Timestamp, Vec<LocalOp>)> {
+        let of_commit = |entries: &[InboxEntry]| (entries[0].ts, entries.iter().map(|it| it.op).collect());
+        self.entries(direction).chunk_by(|a, b| a.ts == b.ts).map(of_commit).collect()
     }
 
     /// Returns the timestamp of the last operation, or that of the state below.
@@ -183,33 +197,41 @@ impl Inboxes {
         self.shard(id).lock().get(&id).map(|inbox| inbox.base.clone())
     }
 
+    /// Returns the bytes of a subgraph's inbox. O(1).
+    pub fn bytes_of(&self, id: ImageId) -> u64 {
+        if self.are_none() {
+            return 0;
+        }
+        self.shard(id).lock().get(&id).map_or(0, |inbox| inbox.bytes() as u64)
+    }
+
     /// True if a subgraph has an inbox. O(1).
     pub fn has(&self, id: ImageId) -> bool {
         !self.are_none() && self.shard(id).lock().contains_key(&id)
     }
 
-    /// Returns for each of some edges the weight after the operations in the inbox: `None` if no operation is
-    /// about the edge, `Some(None)` if the last one removed it. The caller has the latch of the subgraph.
+    /// Returns the begin of a subgraph's inbox, and the weights of some edges, given by direction, after its
+    /// operations: `None` for an edge that no operation is about, `Some(None)` if the last one removed it.
+    /// All is of one moment: operations may leave the inbox at any time. Returns `None` without an inbox.
     /// O(operations + edges log edges).
-    pub fn weights(
-        &self,
-        id: ImageId,
-        direction: Direction,
-        edges: &[(LocalVertex, VertexId)],
-    ) -> Vec<Option<Option<f64>>> {
-        let mut weights = vec![None; edges.len()];
+    pub fn look(&self, id: ImageId, edges: [&[(LocalVertex, VertexId)]; 2]) -> Option<InboxLook> {
         if self.are_none() {
-            return weights;
+            return None;
         }
         let shard = self.shard(id).lock();
-        let Some(inbox) = shard.get(&id) else { return weights };
-        debug_assert!(edges.is_sorted(), "the edges ascend");
-        for InboxEntry { op, .. } in &inbox.entries[direction as usize] {
-            if let Ok(at) = edges.binary_search(&(op.local, op.dst)) {
-                weights[at] = Some((op.op != EdgeOp::Remove).then_some(op.weight));
+        let inbox = shard.get(&id)?;
+        let weights = [0, 1].map(|direction| {
+            let edges = edges[direction];
+            debug_assert!(edges.is_sorted(), "the edges ascend");
+            let mut weights = vec![None; edges.len()];
+            for InboxEntry { op, .. } in &inbox.entries[direction] {
+                if let Ok(at) = edges.binary_search(&(op.local, op.dst)) {
+                    weights[at] = Some((op.op != EdgeOp::Remove).then_some(op.weight));
+                }
             }
-        }
-        weights
+            weights
+        });
+        Some(InboxLook { begin: inbox.base.begin, weights })
     }
 
     /// Returns an upper bound of the bytes that an append takes in addition to those of its operations.
@@ -245,10 +267,9 @@ impl Inboxes {
         });
     }
 
-    /// Removes the inbox of a subgraph, and returns it, for a load. The caller has the latch.
-    pub fn take(&self, id: ImageId) -> Option<InboxView> {
-        let taken = self.change(id, |shard| shard.remove(&id))?;
-        Some(InboxView { base: taken.base, entries: taken.entries })
+    /// Removes the inbox of a subgraph, whose chains are in memory by now. The caller has the latch.
+    pub fn remove(&self, id: ImageId) {
+        self.change(id, |shard| drop(shard.remove(&id)));
     }
 
     /// Drops the operations that newer segments have, and makes these segments the base: those up to
@@ -267,6 +288,12 @@ impl Inboxes {
     }
 }
 
+impl Drop for Inboxes {
+    fn drop(&mut self) {
+        self.account.discharge(Purpose::Inboxes, self.bytes());
+    }
+}
+
 fn fold(
     shard: &mut Shard,
     (id, upto): (ImageId, Timestamp),
@@ -277,7 +304,13 @@ fn fold(
     let is_covered = |entry: &InboxEntry| entry.ts <= upto;
     let counts = [0, 1].map(|at| inbox.entries[at].partition_point(is_covered));
     let last_of = |at: usize| counts[at].checked_sub(1).map(|last| inbox.entries[at][last].ts);
-    let Some(last) = last_of(0).max(last_of(1)) else { return };
+    let Some(last) = last_of(0).max(last_of(1)) else {
+        // The new segments have the same state below the operations. Older ones need not stay open for it.
+        if upto > inbox.base.sources.as_of() {
+            inbox.base.sources = sources.clone();
+        }
+        return;
+    };
     if !is_free(last) && !faults::is_on(PlantedFault::InboxFoldedUnderReader) {
         return;
     }

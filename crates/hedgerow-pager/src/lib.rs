@@ -25,7 +25,7 @@ mod testing;
 mod tests;
 
 pub use images::ImageList;
-pub use inboxes::{InboxBase, InboxEntry, InboxView, Inboxes};
+pub use inboxes::{InboxBase, InboxEntry, InboxLook, InboxView, Inboxes};
 pub use merge::{Merged, merge, merge_mask};
 pub use named_segment::NamedSegment;
 pub use newest::sort_newest_first;

@@ -92,6 +92,12 @@ impl Sources {
         Ok(Sources { segments, as_of: manifest.checkpoint })
     }
 
+    /// Returns these segments as those of the checkpoint `as_of`.
+    #[cfg(test)]
+    pub(crate) fn at(self, as_of: Timestamp) -> Sources {
+        Sources { as_of, ..self }
+    }
+
     /// Returns the checkpoint of the manifest: the segments have every commit up to this timestamp, and no
     /// later one.
     pub fn as_of(&self) -> Timestamp {

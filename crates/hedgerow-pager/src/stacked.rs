@@ -1,16 +1,18 @@
 //! Inboxes over images: lists and images with the operations of an inbox.
 
-use hedgerow_core::{Columns, Direction, LabelId, LocalVertex, RowRef, SUBGRAPH_VERTICES};
+use std::ops::Range;
+
+use hedgerow_core::{Columns, Direction, LabelId, LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
 use hedgerow_mem::EdgeOp;
 use hedgerow_mem::items::ItemRef;
 use hedgerow_tier::{
     AdjacencyPart, ImageId, ListImage, ListQuery, ReadCache, ReadMemory, SubgraphImage, TierError,
 };
 
-use crate::images::{ImageList, ImagesIn, PartOf};
+use crate::images::{ImageList, ImagesIn, PartOf, range_of};
 use crate::inboxes::{InboxEntry, InboxView};
-use crate::merge::{Merged, merge};
-use crate::source::{Answer, ChainId, Extent, HasMemory, MaskAnswer, Query, Source, WholeList};
+use crate::merge::merge;
+use crate::source::{Answer, ChainId, Extent, HasMemory, MaskAnswer, Query, Source};
 use crate::sources::Sources;
 use crate::word::{Identity, Word, WordKind, compose};
 
@@ -97,10 +99,13 @@ impl Sources {
             let (base, _) = merged.into_parts();
             return Ok(base.map(|ImageList { list, file }| (list, file)));
         }
-        let (present, file) = merged.base().map_or((0, ""), |base| (base.list.present, base.file));
-        let degree = merged.degree(query.local) as u32;
-        let part = part_of(&merged, (query.direction, self.is_weighted(query.image.label)), has_memory)?;
-        Ok(Some((ListImage { present, degree, part }, file)))
+        let (base, words) = merged.into_parts();
+        let (list, file) = base.map_or_else(Default::default, |base| (base.list, base.file));
+        let form = (query.direction, self.is_weighted(query.image.label));
+        // With words the merge reads the list and not its length, so the part has all edges of the answer.
+        let part = part_with(list.part.as_ref(), &words, form, has_memory)?;
+        let degree = part.as_ref().map_or(0, |part| part.neighbors.len() as u32);
+        Ok(Some((ListImage { present: list.present, degree, part }, file)))
     }
 
     /// Returns an image with the operations of an inbox over it; `image` is `None` if the segments, which are
@@ -132,7 +137,9 @@ impl Sources {
             let query = Query { chain: ChainId::new(id, direction), extent: Extent::Chain, rows: true };
             let sources = [Stacked::Inbox(inbox), Stacked::Older(LoadedImage(&image))];
             let merged = merge::<Stacked<'_, LoadedImage<'_>>>(sources, &query, has_memory)?;
-            parts.push((direction, part_of(&merged, (direction, weighted), has_memory)?));
+            let (base, words) = merged.into_parts();
+            let base = base.and_then(|PartOf(part)| part);
+            parts.push((direction, part_with(base, &words, (direction, weighted), has_memory)?));
         }
         for (direction, part) in parts {
             image.parts.retain(|part| part.direction != direction);
@@ -157,36 +164,74 @@ fn with_neighbors(part: &AdjacencyPart) -> u64 {
     (0..SUBGRAPH_VERTICES).filter(|&local| has(local)).fold(0, |mask, local| mask | 1 << local)
 }
 
-/// Returns the lists of merged sources without ranks and properties; `None` if they are empty.
-fn part_of<L: WholeList>(
-    merged: &Merged<'_, L>,
+/// Applies words, ascending by identity, to the lists of a part without ranks and properties. Copies the
+/// stretches between the words, so it takes O(words log edges) and a copy of the lists. Returns `None` if the
+/// result is empty. [`Merged::for_each`](crate::Merged::for_each) has the same edges.
+pub(crate) fn part_with(
+    part: Option<&AdjacencyPart>,
+    words: &[Word<'_>],
     (direction, weighted): (Direction, bool),
     has_memory: HasMemory<'_>,
 ) -> Result<Option<AdjacencyPart>, TierError> {
-    let mut count = 0;
-    merged.for_each(|_, _| count += 1);
-    if count == 0 {
-        return Ok(None);
-    }
-    let needed = count as u64 * if weighted { 12 } else { 4 };
+    debug_assert!(part.is_none_or(|part| part.ranks.is_none() && part.columns.is_empty()));
+    let most = part.map_or(0, |part| part.neighbors.len()) + words.len();
+    let needed = most as u64 * if weighted { 12 } else { 4 };
     if !has_memory(ReadMemory::Image(needed)) {
         return Err(TierError::NoRoom { needed });
     }
-    let mut part = AdjacencyPart {
+    let mut made = AdjacencyPart {
         direction,
         offsets: [0; SUBGRAPH_VERTICES + 1],
-        neighbors: Vec::with_capacity(count),
-        weights: weighted.then(|| Vec::with_capacity(count)),
+        neighbors: Vec::with_capacity(most),
+        weights: weighted.then(|| Vec::with_capacity(most)),
         ranks: None,
         columns: Columns::default(),
     };
-    merged.for_each(|LocalVertex(local), item| {
-        part.neighbors.push(item.dst);
-        part.weights.iter_mut().for_each(|weights| weights.push(item.weight));
-        part.offsets[usize::from(local) + 1] += 1;
-    });
+    let mut words = words.iter().peekable();
     for local in 0..SUBGRAPH_VERTICES {
-        part.offsets[local + 1] += part.offsets[local];
+        let of = LocalVertex(local as u8);
+        let base = Stretch::of(part, of);
+        let mut at = 0;
+        while let Some(word) = words.next_if(|word| word.local == of) {
+            let to = at + base.neighbors[at..].partition_point(|&other| other < word.item.dst);
+            base.copy(at..to, &mut made);
+            let before = base.item(to).filter(|item| item.dst == word.item.dst);
+            at = to + usize::from(before.is_some());
+            if let Some(item) = word.applied(before) {
+                made.neighbors.push(item.dst);
+                made.weights.iter_mut().for_each(|weights| weights.push(item.weight));
+            }
+        }
+        base.copy(at..base.neighbors.len(), &mut made);
+        made.offsets[local + 1] = made.neighbors.len() as u32;
     }
-    Ok(Some(part))
+    Ok((!made.neighbors.is_empty()).then_some(made))
+}
+
+/// The list of a vertex.
+struct Stretch<'p> {
+    neighbors: &'p [VertexId],
+    weights: Option<&'p [f64]>,
+}
+
+impl<'p> Stretch<'p> {
+    fn of(part: Option<&'p AdjacencyPart>, local: LocalVertex) -> Stretch<'p> {
+        let Some(part) = part else { return Stretch { neighbors: &[], weights: None } };
+        let range = range_of(part, local);
+        let weights = part.weights.as_ref().and_then(|weights| weights.get(range.clone()));
+        Stretch { neighbors: part.neighbors.get(range).unwrap_or(&[]), weights }
+    }
+
+    fn item(&self, at: usize) -> Option<ItemRef<'p>> {
+        let dst = *self.neighbors.get(at)?;
+        let weight = self.weights.and_then(|weights| weights.get(at)).map_or(1.0, |&weight| weight);
+        Some(ItemRef { dst, rank: 0, weight, row: RowRef::Empty })
+    }
+
+    fn copy(&self, range: Range<usize>, to: &mut AdjacencyPart) {
+        if let (Some(weights), Some(from)) = (&mut to.weights, self.weights) {
+            weights.extend_from_slice(&from[range.clone()]);
+        }
+        to.neighbors.extend_from_slice(&self.neighbors[range]);
+    }
 }

@@ -39,7 +39,7 @@ use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
 use ahead::{merge_ahead, ops};
-use asked::{Answers, Question, append, has_room};
+use asked::{Answers, Question, append, do_not_load, has_room, load_pages};
 use gather::gather;
 use keys::Resolved;
 use labels::{BatchLabel, ByLabel};
@@ -105,24 +105,30 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
                 answers = Some(Answers::default());
             }
             Attempt::Load(unloaded) if answers.is_some() => {
-                let others = engine.pager.load_pages_of(unloaded)?;
+                room.unpin();
+                let others = load_pages(engine, unloaded)?;
                 if !others.is_empty() {
                     room.load(&others)?;
                 }
             }
             Attempt::Load(unloaded) => {
                 has_loaded = true;
-                room.load(&unloaded)?;
+                room.load(&unloaded)
+                    .or_else(|refused| do_not_load(refused, &mut room, &mut answers, rounds))?;
             }
             Attempt::Ask(questions) => {
                 rounds += 1;
                 // Else other threads change the state below the inboxes again and again.
                 answers = answers.filter(|_| rounds <= MOST_ROUNDS);
                 if let Some(answers) = &mut answers {
+                    // A read may wait for memory, so the transaction holds none (rule B2).
+                    room.unpin();
                     answers.read(engine, questions)?;
                 }
             }
-            Attempt::CutShort { needed } => room.make_room(needed)?,
+            Attempt::CutShort { needed } => room
+                .make_room(needed)
+                .or_else(|refused| do_not_load(refused, &mut room, &mut answers, rounds))?,
         }
     }
 }
@@ -234,11 +240,12 @@ fn prepare_all<'j>(
         move |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part, &of_prepare);
     let Some(answers) = answers else { return Ok(threads.claim_each(outcomes, all, latch, prepare).1) };
     let (outcomes, parts) = threads.claim_each(outcomes, all, latch, |_, _| ());
-    if parts.iter().all(|part| part.unloaded.is_empty() && !part.is_cut_short) {
-        let open = answers.decide(engine, &outcomes, &parts);
-        if !open.is_empty() {
-            return Err(open);
-        }
+    if parts.iter().any(|part| !part.unloaded.is_empty() || part.is_cut_short) {
+        return Ok(parts);
+    }
+    let open = answers.decide(engine, &outcomes, &parts);
+    if !open.is_empty() {
+        return Err(open);
     }
     Ok(threads.each(outcomes, parts, prepare).1)
 }
@@ -343,7 +350,7 @@ fn finish<'j>(
 fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
     let horizon = engine.order.horizon();
     let Part { label, batches, latched, effects, attributes, ahead, .. } = part;
-    let BatchLabel { label, weighted, directions, .. } = *label;
+    let (of_label, BatchLabel { label, weighted, directions, .. }) = (*label, *label);
     let mut built = ahead.drain(..).peekable();
     for (at, batch) in batches.iter().enumerate() {
         if let Some(held) = latched.get(at + HEADERS_AHEAD) {
@@ -356,7 +363,7 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
             held.prefetch_append(Direction::Out);
         }
         if batch.is_outside {
-            append(engine, (label, batch, &mut latched[at]), effects, ts);
+            append(engine, (of_label, batch, &mut latched[at]), effects, ts);
             continue;
         }
         for &direction in directions {

@@ -99,6 +99,11 @@ impl Runs {
         self.newest.contains_key(&id)
     }
 
+    /// Returns the bytes of the newest image with this id; 0 if there is none.
+    pub(crate) fn bytes_of(&self, id: ImageId) -> u64 {
+        self.newest.get(&id).map_or(0, |place| place.bytes)
+    }
+
     /// Returns the bytes of memory that this table takes. O(1).
     pub(crate) fn bytes(&self) -> usize {
         self.newest.capacity() * (size_of::<(ImageId, ImageLocation)>() + 1)

@@ -33,20 +33,6 @@ impl Latched<'_> {
         debug_assert!(ts >= self.last_ts());
         ops.iter().for_each(|op| self.note_vertex(op));
         self.subgraph.note_applied(ts);
-        self.put(direction, ops, ts, weighted, horizon, pinned);
-    }
-
-    /// Puts operations into the delta of the head, or merges them.
-    #[inline]
-    pub(super) fn put(
-        &mut self,
-        direction: Direction,
-        ops: Ops<'_>,
-        ts: Timestamp,
-        weighted: bool,
-        horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
         if let Some(head) = &self.writer.heads[direction as usize]
             && head.delta.accepts(ops.len(), ts)
         {

@@ -7,11 +7,25 @@ use smallvec::SmallVec;
 
 use super::Latched;
 use crate::delta::Delta;
+use crate::fold;
 use crate::grace::{Kept, KeptHead, Link, ReadGuard, Unlinked};
 use crate::main_part::Main;
-use crate::op::Ops;
+use crate::op::{LocalOp, Ops};
 use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::{Version, load_changed};
+
+/// The horizon of a chain that is loaded without operations: nothing is merged.
+struct NoneBefore(Timestamp);
+
+impl Horizon for NoneBefore {
+    fn published(&self) -> Timestamp {
+        self.0
+    }
+
+    fn pin_in(&self, _: Timestamp, _: Timestamp) -> Option<Pin> {
+        None
+    }
+}
 
 impl Latched<'_> {
     /// Judges again the versions of a chain that waited for the snapshot `gone`, which has closed (rule R6).
@@ -92,53 +106,66 @@ impl Latched<'_> {
     /// with a page version find the mark, not the end of the chain (rule E8). False if the chain was in
     /// memory, or its page was evicted: then another page may have its place (rule P6).
     pub fn reload(&mut self, direction: Direction, main: Main, weighted: bool) -> bool {
-        self.reload_as_of(self.last_ts(), direction, main, weighted)
+        self.reload_with(direction, (self.last_ts(), main), &[], weighted, &NoneBefore(self.last_ts()))
     }
 
-    /// Like [`reload`](Self::reload), but with the content as of the operation at `begin`. The caller
-    /// [replays](Self::replay) the later operations before it releases the latch.
-    pub fn reload_as_of(
+    /// Like [`reload`](Self::reload), but with the content as of `begin`, and with the operations of later
+    /// commits, ascending, which were kept outside of the chains. Readers find all of it at once. If no
+    /// reader in `horizon` is between these commits, they are merged. O(edges + operations).
+    pub fn reload_with(
         &mut self,
-        begin: Timestamp,
         direction: Direction,
-        main: Main,
+        (begin, main): (Timestamp, Main),
+        commits: &[(Timestamp, Vec<LocalOp>)],
         weighted: bool,
+        horizon: &impl Horizon,
     ) -> bool {
-        let left = self.subgraph.home.has_left() && !faults::is_on(PlantedFault::EvictedPageFilled);
+        let left = self.has_left() && !faults::is_on(PlantedFault::EvictedPageFilled);
         if self.subgraph.heads[direction as usize].is_in_memory() || left {
             return false;
         }
-        let delta = Delta::new(begin, 0, weighted, self.subgraph.memory().arena());
-        let mut version = Version::new(begin, main, delta, 0);
+        let arena = self.subgraph.memory().arena();
+        let count = commits.iter().map(|(_, ops)| ops.len()).sum();
+        let mut version = Version::new(begin, main, Delta::new(begin, count, weighted, arena), 0);
         // Views distinguish versions by number. No earlier version had this number, unless it had the same
         // content: a number is never above the stamp, and the count of settlings never falls.
         version.number = begin.0 << 8 | u64::from(self.subgraph.stamp().settled());
+        for (ts, ops) in commits {
+            let ops = Ops::plain(ops);
+            match version.delta.accepts(ops.len(), *ts) {
+                true => version.delta.push_all(ops, *ts),
+                // So many commits came in between that the offset of the timestamp has no room.
+                false => version = fold::all(&version, ops, *ts, weighted, arena),
+            }
+        }
+        if let Some((last, _)) = commits.last()
+            && *last <= horizon.published()
+            && horizon.pin_in(begin, *last).is_none()
+        {
+            version = fold::settle(&version, *last, false, weighted, arena);
+        }
         self.push(direction, version);
         true
     }
 
-    /// Applies operations of the commit `ts`, which were kept outside of the chains, to a chain that was
-    /// [loaded](Self::reload_as_of). Commits are replayed in their order. Otherwise like
-    /// [`apply`](Self::apply).
-    pub fn replay(
-        &mut self,
-        direction: Direction,
-        ops: Ops<'_>,
-        ts: Timestamp,
-        weighted: bool,
-        horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
-        debug_assert!(ts <= self.last_ts(), "the stamp was raised when they were kept");
-        self.put(direction, ops, ts, weighted, horizon, pinned);
-    }
-
-    /// Ends the replay of a subgraph: from now on its stamp differs.
-    pub fn end_replay(&mut self) {
+    /// Notes that chains were [loaded](Self::reload_with) with operations of commits: the stamp differs from
+    /// now on. Called before these operations leave their place outside of the chains.
+    pub fn note_loaded(&mut self) {
         self.subgraph.note_settled();
     }
 
-    /// Notes operations of the commit `ts` that are kept outside of the chains, which are not in memory.
+    /// Marks all chains in these directions as not in memory, before operations on them are kept outside of
+    /// them. Some of them are so marked already; others never had a version, so files have nothing of them.
+    pub fn mark_outside(&mut self, directions: &[Direction]) {
+        debug_assert!(self.is_out_of_memory() && !self.is_resident());
+        for &direction in directions {
+            if self.subgraph.heads[direction as usize].is_in_memory() {
+                self.evict(direction);
+            }
+        }
+    }
+
+    /// Notes operations of the commit `ts` that are kept [outside](Self::mark_outside) of the chains.
     pub fn note_outside(&mut self, ts: Timestamp) {
         debug_assert!(ts >= self.last_ts() && self.is_out_of_memory());
         self.subgraph.note_applied(ts);
@@ -154,6 +181,12 @@ impl Latched<'_> {
         true
     }
 
+    /// True if the subgraph's page was evicted from its table: then another page has its place, or will have
+    /// it (rule P6).
+    pub fn has_left(&self) -> bool {
+        self.subgraph.home.has_left()
+    }
+
     /// True if no version of the subgraph is in memory.
     pub(crate) fn is_out_of_memory(&self) -> bool {
         self.writer.heads.iter().all(Option::is_none)
@@ -164,7 +197,7 @@ impl Latched<'_> {
         self.subgraph.is_cooling()
     }
 
-    /// True if all operations applied to the subgraph are in memory.
+    /// True if the chains of the subgraph are in memory.
     #[inline]
     pub fn is_resident(&self) -> bool {
         self.subgraph.is_resident()

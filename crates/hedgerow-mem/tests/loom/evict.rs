@@ -81,7 +81,7 @@ impl Tier {
     }
 
     /// Evicts the chain and retires it.
-    fn evict(&self) -> bool {
+    pub(crate) fn evict(&self) -> bool {
         let taken = self.cool();
         self.store.memory.retire_cooled(0);
         taken

@@ -4,6 +4,7 @@
 mod cooling;
 mod evict;
 mod keys;
+mod outside;
 mod pages;
 mod reuse;
 mod room;

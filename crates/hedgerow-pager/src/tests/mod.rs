@@ -3,6 +3,7 @@
 mod decode;
 #[cfg(feature = "planted-faults")]
 mod faults;
+mod inboxes;
 mod order;
 mod segments;
 mod stacks;

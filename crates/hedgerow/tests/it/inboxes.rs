@@ -233,3 +233,33 @@ pub(crate) fn commits_beside_checkpoints_know_which_edges_exist() {
         assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), expected, "after round {round}");
     }
 }
+
+/// Commits of edges to vertices that had none before: their incoming lists never had a version, and have left
+/// memory together with the outgoing ones.
+pub(crate) fn a_list_without_a_version_gets_operations_while_it_is_not_in_memory() {
+    const HALF: u64 = VERTICES / 2;
+    let disk = SimFs::new();
+    let graph = options(true).memory_limit(LEAST_MEMORY_LIMIT).open_on(disk.handle()).unwrap();
+    // All edges lead from the first half of the vertices to the second half.
+    for nth in 0..2 * EDGES {
+        for first in (0..HALF).step_by(1 << 13) {
+            let edge = |u: u64| (u, HALF + destination(u, nth) % HALF, 1.0);
+            let put =
+                |tx: &mut WriteTxn| tx.put_weighted_edges((first..HALF.min(first + (1 << 13))).map(edge));
+            graph.transact(1, put).unwrap();
+        }
+        graph.checkpoint().unwrap();
+    }
+    let back: Vec<(u64, u64)> = (0..HALF).step_by(16).map(|v| (HALF + v, v)).collect();
+    graph.transact(1, |tx: &mut WriteTxn| tx.put_edges(&back)).unwrap();
+    for moment in ["before a checkpoint", "after a checkpoint"] {
+        let snapshot = graph.snapshot().unwrap();
+        for &(u, v) in back.iter().step_by(37) {
+            let list = snapshot.neighbors(v, Direction::In).unwrap().unwrap_or_default();
+            assert_eq!(list, [VertexKey::U64(u)], "{moment}");
+            assert_eq!(snapshot.degree(v, Direction::In).unwrap(), Some(1), "{moment}");
+        }
+        drop(snapshot);
+        graph.checkpoint().unwrap();
+    }
+}

@@ -5,20 +5,26 @@ use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::FixedState;
 use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, InterpolationHint, LabelId, LocalVertex, Timestamp, VertexId};
-use hedgerow_mem::Latched;
 use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::{Latched, SubgraphPage};
 use hedgerow_pager::InboxBase;
-use hedgerow_tier::ImageId;
+use hedgerow_tier::{ImageId, PageId};
+use rayon::prelude::*;
 
+use super::labels::BatchLabel;
 use super::lookup::Outcomes;
 use super::parts::{BatchEntry, Part, SubgraphBatch};
 use crate::commit::op::OpKind;
 use crate::commit::validate::LatchKey;
-use crate::error::Result;
-use crate::state::pages::EdgeAt;
-use crate::state::room::commit::Merges;
+use crate::error::{Error, Result};
+use crate::state::pages::{EdgeAt, page_of};
+use crate::state::room::commit::{CommitRoom, Merges};
 use crate::state::store::Engine;
+
+/// The number of questions from which on several threads read the answers.
+const MANY: usize = 256;
 
 /// The edges of one subgraph about which the transaction asks.
 pub(super) struct Question {
@@ -42,21 +48,30 @@ struct Answer {
 pub(super) struct Answers(HashMap<LatchKey, Answer, FixedState>);
 
 impl Answers {
-    /// Reads the answers to questions. The caller holds nothing.
-    pub(super) fn read(&mut self, engine: &Engine, questions: Vec<Question>) -> Result<()> {
-        for Question { of, mut edges } in questions {
-            if let Some(before) = self.0.remove(&of) {
+    /// Reads the answers to questions: many of them in parallel, in the current rayon pool. The caller holds
+    /// nothing.
+    pub(super) fn read(&mut self, engine: &Engine, mut questions: Vec<Question>) -> Result<()> {
+        for Question { of, edges } in &mut questions {
+            if let Some(before) = self.0.remove(of) {
                 // These too, since the state may be another one by now.
                 edges.extend(before.edges);
                 edges.sort_unstable_by_key(key);
                 edges.dedup();
             }
-            if let Some(found) = engine.pager.stored_edges(image(of), &edges)? {
-                let (begin, weights) = (found.begin, found.weights);
-                self.0.insert(of, Answer { edges, begin, weights });
-            }
         }
-        Ok(())
+        let answers = Mutex::new(&mut self.0);
+        let read = |question: &mut Question| {
+            let edges = std::mem::take(&mut question.edges);
+            if let Some(found) = engine.pager.stored_edges(image(question.of), &edges)? {
+                let (begin, weights) = (found.begin, found.weights);
+                answers.lock().insert(question.of, Answer { edges, begin, weights });
+            }
+            Ok(())
+        };
+        if questions.len() < MANY {
+            return questions.iter_mut().try_for_each(read);
+        }
+        hedgerow_par::try_for_each(questions.par_iter_mut(), read)
     }
 
     /// Decides, with all latches held, the effects of the operations on edges that were asked about. Returns
@@ -90,34 +105,42 @@ fn key(edge: &EdgeAt) -> (u8, LocalVertex, VertexId) {
 /// Decides the effects at one subgraph, if the answer is about its present state.
 fn decide(engine: &Engine, outcomes: &Outcomes<'_>, (part, at): (&Part<'_>, usize), answer: &Answer) {
     let (batch, held) = (&part.batches[at], &part.latched[at]);
-    let id = image((part.label.label, batch.subgraph));
-    if batch.is_outside
-        && engine.pager.begin_of(id, held.last_ts()) != answer.begin
-        && !faults::is_on(PlantedFault::AnswerOutdated)
-    {
+    if part.label.attributed {
+        // Each copy compares the properties too.
         return;
     }
     let outcomes = outcomes.of_label(part.label);
-    let hint = InterpolationHint::over(engine.keys.ids.bound());
-    for &direction in part.label.directions {
-        let groups = || part.entries[batch.entries(direction)].chunk_by(BatchEntry::same_edge);
-        let groups = || groups().filter(|group| !group[0].is_vertex());
-        let edge = |group: &[BatchEntry]| (group[0].local(), group[0].dst());
-        let asked =
-            |(local, other)| answer.edges.binary_search_by_key(&(direction as u8, local, other), key).ok();
-        if !batch.is_outside {
-            // It was loaded since.
+    let groups = |direction| {
+        let groups = part.entries[batch.entries(direction)].chunk_by(BatchEntry::same_edge);
+        groups.filter(|group| !group[0].is_vertex())
+    };
+    let edge = |group: &[BatchEntry]| (group[0].local(), group[0].dst());
+    let asked = |direction: Direction, (local, other)| {
+        answer.edges.binary_search_by_key(&(direction as u8, local, other), key).ok()
+    };
+    if !batch.is_outside {
+        // It was loaded since.
+        let hint = InterpolationHint::over(engine.keys.ids.bound());
+        for &direction in part.label.directions {
             let mut edges = held.finder(direction, hint);
-            for group in groups().filter(|group| asked(edge(group)).is_some()) {
+            for group in groups(direction).filter(|group| asked(direction, edge(group)).is_some()) {
                 outcomes.decide_by(group, edges.edge(group[0].local(), group[0].dst()));
             }
-            continue;
         }
-        let of_chain: Vec<(LocalVertex, VertexId)> = groups().map(edge).collect();
-        let newer = engine.pager.inboxes.weights(id, direction, &of_chain);
-        for (group, newer) in groups().zip(newer) {
+        return;
+    }
+    let edges = [Direction::Out, Direction::In].map(|direction| groups(direction).map(edge).collect());
+    let [out, incoming]: [Vec<(LocalVertex, VertexId)>; 2] = edges;
+    let look = engine.pager.inboxes.look(image((part.label.label, batch.subgraph)), [&out, &incoming]);
+    let begin = look.as_ref().map_or(held.last_ts(), |look| look.begin);
+    if begin != answer.begin && !faults::is_on(PlantedFault::AnswerOutdated) {
+        return;
+    }
+    for &direction in part.label.directions {
+        for (nth, group) in groups(direction).enumerate() {
+            let newer = look.as_ref().and_then(|look| look.weights[direction as usize][nth]);
             let newer = newer.filter(|_| !faults::is_on(PlantedFault::InboxNotLookedUp));
-            if let Some(stored) = asked(edge(group)) {
+            if let Some(stored) = asked(direction, edge(group)) {
                 outcomes.decide_by(group, newer.unwrap_or(answer.weights[stored]));
             }
         }
@@ -169,6 +192,44 @@ pub(super) fn can_be_outside(part_is_plain: bool, entries: &[BatchEntry], presen
     (part_is_plain || !has_edges) && named & !present == 0
 }
 
+/// Makes a transaction that has loaded chains, and was refused memory, write to inboxes. Fails if it did so
+/// before.
+pub(super) fn do_not_load(
+    refused: Error,
+    room: &mut CommitRoom<'_>,
+    answers: &mut Option<Answers>,
+    rounds: u32,
+) -> Result<()> {
+    if !refused.is_out_of_memory() || answers.is_some() || rounds > 0 || !room.has_loaded() {
+        return Err(refused);
+    }
+    room.forget_loaded();
+    *answers = Some(Answers::default());
+    Ok(())
+}
+
+/// Loads the stored pages of subgraphs, without their chains; waits for memory for them. Returns the
+/// subgraphs on other pages. The caller holds nothing.
+pub(super) fn load_pages(engine: &Engine, subgraphs: Vec<LatchKey>) -> Result<Vec<LatchKey>> {
+    let is_stored = |&(label, id): &LatchKey| engine.pager.is_unloaded(label, id);
+    let (stored, others): (Vec<LatchKey>, Vec<LatchKey>) = subgraphs.into_iter().partition(is_stored);
+    let mut pages: Vec<PageId> = stored.iter().map(|&(label, id)| page_of(label, id)).collect();
+    pages.sort_unstable();
+    pages.dedup();
+    for page in pages {
+        // One page at a time is small, but not within the least limits.
+        let taken = loop {
+            match engine.pager.take_for_merges(SubgraphPage::bytes) {
+                Ok(taken) => break taken,
+                Err(needed) => engine.find_room_to_merge(needed)?,
+            }
+        };
+        engine.pager.load_marked_page(page)?;
+        drop(taken);
+    }
+    Ok(others)
+}
+
 /// Takes memory for the effects of a batch in the inbox of its subgraph; false if there is no room.
 pub(super) fn has_room(engine: &Engine, label: LabelId, batch: &SubgraphBatch, merges: &Merges) -> bool {
     let counts = [Direction::Out, Direction::In].map(|direction| batch.effects(direction).len());
@@ -179,21 +240,21 @@ pub(super) fn has_room(engine: &Engine, label: LabelId, batch: &SubgraphBatch, m
 /// Appends the effects on a subgraph whose chains are not in memory to its inbox.
 pub(super) fn append(
     engine: &Engine,
-    (label, batch, held): (LabelId, &SubgraphBatch, &mut Latched<'_>),
+    (label, batch, held): (BatchLabel, &SubgraphBatch, &mut Latched<'_>),
     effects: &[LocalOp],
     ts: Timestamp,
 ) {
-    let (id, last) = (image((label, batch.subgraph)), held.last_ts());
+    let (id, last) = (image((label.label, batch.subgraph)), held.last_ts());
     let base = || InboxBase { sources: engine.pager.pages.sources(), begin: last };
-    let mut any = false;
-    for direction in [Direction::Out, Direction::In] {
-        let ops = &effects[batch.effects(direction)];
-        if !ops.is_empty() {
-            engine.pager.inboxes.append((id, direction), ts, ops, base);
-            any = true;
+    let of = |direction: Direction| &effects[batch.effects(direction)];
+    if label.directions.iter().all(|&direction| of(direction).is_empty()) {
+        return;
+    }
+    held.mark_outside(label.directions);
+    for &direction in label.directions {
+        if !of(direction).is_empty() {
+            engine.pager.inboxes.append((id, direction), ts, of(direction), base);
         }
     }
-    if any {
-        held.note_outside(ts);
-    }
+    held.note_outside(ts);
 }

@@ -40,7 +40,8 @@ pub(super) fn latch<'e>(
             let (mut held, mut is_outside) = (found.latch(), false);
             if engine.pager.eviction.happens() && !held.is_resident() {
                 let entries = &entries[of_batch.clone()];
-                let can_be = outside && can_be_outside(!label.attributed, entries, held.present());
+                let can_be =
+                    outside && !held.has_left() && can_be_outside(!label.attributed, entries, held.present());
                 if !can_be {
                     unloaded.push(subgraph);
                 } else {

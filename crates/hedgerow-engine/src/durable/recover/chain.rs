@@ -120,16 +120,16 @@ impl Loaded {
         let mut edges: Vec<_> = chain.iter().map(|entry| (entry.local(), entry.other())).collect();
         edges.sort_unstable();
         edges.dedup();
-        let newer = self.inboxes.weights(id, direction, &edges);
+        let mut of_chain: [&[_]; 2] = [&[], &[]];
+        of_chain[direction as usize] = &edges;
+        let look = self.inboxes.look(id, of_chain).map(|look| look.weights);
+        let newer = |at: usize| look.as_ref().and_then(|weights| weights[direction as usize][at]);
         let part = stored.image.as_ref().and_then(|it| it.parts.iter().find(|it| it.direction == direction));
         let exists = |&(local, other): &(LocalVertex, VertexId)| {
             part.is_some_and(|part| part.neighbors_of(local.index()).binary_search(&other).is_ok())
         };
-        let pairs = edges.iter().zip(newer);
-        Ok(pairs
-            .filter(|(edge, newer)| newer.map_or_else(|| exists(edge), |weight| weight.is_some()))
-            .map(|(edge, _)| *edge)
-            .collect())
+        let is_there = |(at, edge): &(usize, &_)| newer(*at).map_or_else(|| exists(edge), |it| it.is_some());
+        Ok(edges.iter().enumerate().filter(is_there).map(|(_, edge)| *edge).collect())
     }
 }
 

@@ -31,7 +31,8 @@ impl Pager {
     #[cold]
     pub(super) fn load_page(&self, table: &SubgraphTable, page: PageId) -> Result<()> {
         if self.is_large_page(page) {
-            return self.load_page_marked(table, page);
+            self.check_owner()?;
+            return self.load_within(PAGE_BYTES, |_| self.load_marked(table, page));
         }
         self.load_whole_page(table, page)
     }
@@ -50,10 +51,10 @@ impl Pager {
         }
     }
 
-    /// Loads a page without its chains.
-    pub(super) fn load_page_marked(&self, table: &SubgraphTable, page: PageId) -> Result<()> {
+    /// Like [`load_page`](Self::load_page), but without chains, for a commit that has the memory for it.
+    pub(crate) fn load_marked_page(&self, page: PageId) -> Result<()> {
         self.check_owner()?;
-        self.load_within(PAGE_BYTES, |_| self.load_marked(table, page))
+        self.table(page.label).map_or(Ok(()), |table| self.load_marked(table, page))
     }
 
     fn load_marked(&self, table: &SubgraphTable, page: PageId) -> Result<()> {

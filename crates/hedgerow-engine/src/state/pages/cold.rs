@@ -143,7 +143,7 @@ impl Pager {
         loop {
             let hold = table.hold();
             let looked = table.look(number, &hold);
-            let mut stamps = [Timestamp::ZERO; PAGE];
+            let mut stamps = [None; PAGE];
             match looked {
                 // Without a page there was no write that the reader could see.
                 PageLook::Absent => return Ok(None),
@@ -155,7 +155,7 @@ impl Pager {
                             continue;
                         };
                         // Loaded before `read` sees the mark of a chain that is not in memory.
-                        *stamp = subgraph.stamp().applied();
+                        *stamp = Some(subgraph.stamp());
                         if read(place, subgraph).is_ok() {
                             rest &= !(1 << place);
                         }
@@ -180,7 +180,7 @@ impl Pager {
             // The second look is after the segments were loaded.
             let unchanged = |place: usize| match looked {
                 PageLook::Loaded(subgraphs) => {
-                    subgraphs.get(place).map(|it| it.stamp().applied()) == stamps.get(place).copied()
+                    subgraphs.get(place).map(Subgraph::stamp) == stamps.get(place).copied().flatten()
                 }
                 _ => true,
             };

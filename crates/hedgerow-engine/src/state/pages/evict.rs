@@ -96,10 +96,14 @@ impl Pager {
         let number = id.page as usize;
         let Some(page) = table.page(number, &hold) else { return false };
         let is_free = |since: Timestamp| {
+            // Operations that files lack are in an inbox.
+            if self.has_inbox_on(id) {
+                return false;
+            }
             debug_assert!(self.eviction.clean().is_some_and(|clean| since <= clean), "{since:?}");
             // Noted under the latches, like the eviction of a chain (rule E3).
             self.eviction.note_happens();
-            !self.eviction.is_page_pinned(id) && !self.has_inbox_on(id)
+            !self.eviction.is_page_pinned(id)
         };
         let marked = table.evict_page(number, (page, self.directions_of(id.label)), is_free);
         marked.inspect(|&marked| self.eviction.note_page_gone(marked)).is_some()

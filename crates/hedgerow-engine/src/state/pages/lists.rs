@@ -225,7 +225,11 @@ impl Pager {
         }
         let id = wanted.image();
         // Before the page versions: operations that left the inbox for one are found there (N4).
-        let inbox = self.inboxes.view_of(id, t, |direction, op| wanted.depends_on(direction, op));
+        // In a forked child a thread that the child lacks may hold the lock.
+        let inbox = match self.is_forked() {
+            true => None,
+            false => self.inboxes.view_of(id, t, |direction, op| wanted.depends_on(direction, op)),
+        };
         if let Some(sources) = self.past(id, t) {
             self.check_owner()?;
             return Ok(Look::Cold(Box::new(self.list_in(&sources, wanted)?)));

@@ -2,13 +2,13 @@
 //! changes, and for the other chains only which vertices exist. A page that is a large share of the limit is
 //! loaded without chains.
 
-use hedgerow_core::LabelId;
+use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::table::{PAGE, SubgraphPage};
 use hedgerow_pager::{Inboxes, Sources};
 use hedgerow_tier::{ImageSummary, PageId};
 
-use super::reload::replay_inbox;
+use super::reload::put_back;
 use super::{AnyRoom, Pages, discard, invalid, living, places};
 use crate::error::Result;
 use crate::state::directions::directions_of;
@@ -131,12 +131,11 @@ impl Pages {
             if id.label == LabelId::DEFAULT && present != latched.present() {
                 return Err(invalid(file, "other vertices than the store has"));
             }
-            let begin = inboxes.base(image_id).map_or(latched.last_ts(), |base| base.begin);
-            for (direction, main) in mains {
-                latched.reload_as_of(begin, direction, main, weighted);
-            }
+            let inbox = inboxes.view(image_id, Timestamp::INFINITY);
+            let begin = inbox.as_ref().map_or(latched.last_ts(), |inbox| inbox.base.begin);
             let horizon = NoReaders(latched.last_ts());
-            replay_inbox((inboxes, &self.config), image_id, &mut latched, &horizon, |_, _| ());
+            put_back(&mut latched, (begin, mains), inbox.as_ref(), weighted, &horizon);
+            inboxes.remove(image_id);
             back += 1;
             Ok(())
         })?;

@@ -3,23 +3,18 @@
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, GraphConfig, LabelId, SubgraphId, Timestamp};
-use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
-use hedgerow_mem::{
-    Arena, Horizon, Latched, Main, Memory, Ops, PageLook, Pin, Stored, Subgraph, SubgraphTable,
-};
-use hedgerow_pager::{Inboxes, Sources};
-use hedgerow_tier::{ImageId, SubgraphImage};
+use hedgerow_mem::{Arena, Horizon, Latched, Main, Memory, PageLook, Stored, Subgraph, SubgraphTable};
+use hedgerow_pager::{InboxView, Sources};
+use hedgerow_tier::{AdjacencyPart, ImageId, ReadMemory, SubgraphImage, TierError};
 use rayon::prelude::*;
 
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
 use crate::state::budget::taken::{Lent, Room, RoomToLoad};
-use crate::state::directions::{directions_of, is_weighted};
 use crate::state::pager::Pager;
-use crate::state::tables::PartitionKey;
 
 /// The greatest number of attempts of a call whose data is evicted again after each load.
 pub(super) const MOST_LOOKS: usize = 100;
@@ -40,27 +35,46 @@ struct Past {
     _lent: Lent,
 }
 
-/// Applies the operations of a subgraph's inbox to its chains, which were loaded as of its begin, and removes
-/// the inbox.
-pub(super) fn replay_inbox(
-    (inboxes, config): (&Inboxes, &GraphConfig),
-    id: ImageId,
+/// The image of a chain that is not in memory.
+struct Below {
+    /// The stamp of the chain, which was loaded before.
+    applied: Timestamp,
+    /// The timestamp of the last operation in the image, if the chain had an inbox.
+    begin: Option<Timestamp>,
+    /// The bytes of the inbox for which memory was taken.
+    operations: u64,
+    has_image: bool,
+    present: u64,
+    file: String,
+    mains: Vec<(Direction, Main)>,
+}
+
+/// Puts the chains of a subgraph, whose main parts were read, into memory, with the operations of its inbox
+/// if it has one. `begin` is the timestamp of the last operation in the main parts. Returns true if they are
+/// in memory now. The caller has the latch.
+pub(super) fn put_back(
     latched: &mut Latched<'_>,
+    (begin, mains): (Timestamp, Vec<(Direction, Main)>),
+    inbox: Option<&InboxView>,
+    weighted: bool,
     horizon: &impl Horizon,
-    pinned: impl Fn(Direction, Pin),
-) {
-    let Some(inbox) = inboxes.take(id) else { return };
-    let weighted = is_weighted(config, id.label);
-    for &direction in directions_of(config, id.label) {
-        let entries = inbox.entries(direction);
-        let entries = if faults::is_on(PlantedFault::InboxNotLoaded) { &[] } else { entries };
-        for of_commit in entries.chunk_by(|a, b| a.ts == b.ts) {
-            let ops: Vec<LocalOp> = of_commit.iter().map(|entry| entry.op).collect();
-            let pinned = |pin| pinned(direction, pin);
-            latched.replay(direction, Ops::plain(&ops), of_commit[0].ts, weighted, horizon, pinned);
-        }
+) -> bool {
+    let mut back = false;
+    for (direction, main) in mains {
+        let inbox = inbox.filter(|_| !faults::is_on(PlantedFault::InboxNotLoaded));
+        let commits = inbox.map(|inbox| inbox.commits(direction)).unwrap_or_default();
+        back |= latched.reload_with(direction, (begin, main), &commits, weighted, horizon);
     }
-    latched.end_replay();
+    if back && inbox.is_some() {
+        latched.note_loaded();
+    }
+    back
+}
+
+/// Returns the bytes of the lists of an image.
+fn bytes_of_lists(image: &SubgraphImage) -> u64 {
+    let bytes = |part: &AdjacencyPart| part.neighbors.len() * if part.weights.is_some() { 12 } else { 4 };
+    image.parts.iter().map(bytes).sum::<usize>() as u64
 }
 
 impl Pager {
@@ -223,18 +237,27 @@ impl Pager {
         found.is_ok_and(|subgraph| subgraph.is_none_or(Subgraph::is_resident))
     }
 
-    /// Reads an image, and installs it if nothing changed meanwhile (rule E4). Has no hold while it reads:
-    /// the page may be evicted and loaded again in between, which keeps or raises the stamp.
+    /// Reads an image, and installs it if nothing changed meanwhile (rule E4). With an inbox, installs the
+    /// image of its base and its operations, also those that came meanwhile. Has no hold while it reads: the
+    /// page may be evicted and loaded again in between, which keeps or raises the stamp.
     fn read_back(&self, id: ImageId, loading: &mut dyn RoomToLoad) -> Result<()> {
-        let Some(table) = self.table(id.label) else { return Ok(()) };
+        match self.read_below(id, loading)? {
+            Some(below) => self.install(id, below),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the image of a chain that is not in memory; `None` if it is in memory by now.
+    fn read_below(&self, id: ImageId, loading: &mut dyn RoomToLoad) -> Result<Option<Below>> {
+        let Some(table) = self.table(id.label) else { return Ok(None) };
         let hold = table.hold();
-        let Some(subgraph) = table.get(id.subgraph, &hold) else { return Ok(()) };
+        let Some(subgraph) = table.get(id.subgraph, &hold) else { return Ok(None) };
         // The stamp is loaded before the mark is seen, and the segments after that: so the segments hold the
         // operations applied by then, or more. A stamp that is loaded later may belong to a change in
         // between, which no segment has yet.
         let applied = subgraph.stamp().applied();
         if subgraph.is_resident() {
-            return Ok(());
+            return Ok(None);
         }
         drop(hold);
         // Looked for before the segments are taken: if the inbox is gone, they have its operations (N4).
@@ -244,49 +267,65 @@ impl Pager {
             // Without segments no chain was ever clean, so none can be outside memory.
             return Err(NotInMemory.into());
         }
+        if base.is_none() && sources.as_of() < applied {
+            // Another thread has just loaded the chain with the operations of its inbox.
+            return Ok(None);
+        }
         let (image, file) =
             match sources.read_image(id, self.cold.cache(), &mut |memory| loading.has(memory))? {
                 Some((image, file)) => (Some(image), file),
                 None => (None, ""),
             };
-        let present = image.as_ref().map_or(0, |image| image.present);
-        // Readers before the stamp have page versions. If there is none, a chain without an image is empty
-        // for all readers, and needs no version.
-        let is_empty = base.is_none()
-            && image.is_none()
-            && id.label != LabelId::DEFAULT
-            && self.eviction.page_versions.are_none();
+        // The operations are copied, put into a delta, and merged with the lists.
+        let operations = self.inboxes.bytes_of(id);
+        if operations > 0 {
+            let needed = 2 * operations + image.as_ref().map_or(0, bytes_of_lists);
+            if !loading.has(ReadMemory::Image(needed)) {
+                return Err(TierError::NoRoom { needed }.into());
+            }
+        }
+        let (has_image, present) = (image.is_some(), image.as_ref().map_or(0, |image| image.present));
         let mains = self.mains_of(id, image, file, self.subgraphs.arena())?;
+        let begin = base.map(|base| base.begin);
+        Ok(Some(Below { applied, begin, operations, has_image, present, file: file.to_owned(), mains }))
+    }
+
+    /// Puts a chain into memory, if the image that was read is still the state below its inbox, or its whole
+    /// state if it has none.
+    fn install(&self, id: ImageId, below: Below) -> Result<()> {
+        let Some(table) = self.table(id.label) else { return Ok(()) };
         let hold = table.hold();
         let Some(subgraph) = table.get(id.subgraph, &hold) else { return Ok(()) };
         let mut latched = subgraph.latch_for_upkeep();
-        // With an inbox the image is as of its begin. Later operations are in the inbox, and do not matter.
-        let begin = base.map(|base| base.begin);
-        if self.inboxes.base(id).map(|base| base.begin) != begin
-            || begin.is_none() && latched.last_ts() != applied
-        {
+        if latched.is_resident() || latched.has_left() {
             return Ok(());
         }
-        if id.label == LabelId::DEFAULT && present != latched.present() && !latched.is_resident() {
-            return Err(invalid(file, "other vertices than the store has"));
+        // Segments may have taken in some operations of the inbox meanwhile: then its begin is another one.
+        let inbox = self.inboxes.view(id, Timestamp::INFINITY);
+        let fits = self.inboxes.bytes_of(id) <= below.operations;
+        let same = inbox.as_ref().map(|inbox| inbox.base.begin) == below.begin;
+        if !same || !fits || below.begin.is_none() && latched.last_ts() != below.applied {
+            return Ok(());
         }
-        let mut back = false;
-        for (direction, main) in mains {
-            back |= match is_empty {
-                true => latched.reload_empty(direction),
-                false => latched.reload_as_of(
-                    begin.unwrap_or(applied),
-                    direction,
-                    main,
-                    self.is_weighted(id.label),
-                ),
-            };
+        if id.label == LabelId::DEFAULT && below.present != latched.present() {
+            return Err(invalid(&below.file, "other vertices than the store has"));
         }
+        // Readers before the stamp have page versions. If there is none, a chain without an image is empty
+        // for all readers, and needs no version.
+        let is_empty = below.begin.is_none()
+            && !below.has_image
+            && id.label != LabelId::DEFAULT
+            && self.eviction.page_versions.are_none();
+        let back = if is_empty {
+            below.mains.iter().fold(false, |back, (direction, _)| back | latched.reload_empty(*direction))
+        } else {
+            let begin = below.begin.unwrap_or(below.applied);
+            let (weighted, horizon) = (self.is_weighted(id.label), self.order.horizon());
+            put_back(&mut latched, (begin, below.mains), inbox.as_ref(), weighted, &horizon)
+        };
         if back {
-            let pinned = |direction, pin| {
-                self.keep(PartitionKey { label: id.label, subgraph: id.subgraph, direction }, pin);
-            };
-            replay_inbox((&self.inboxes, &self.config), id, &mut latched, &self.order.horizon(), pinned);
+            // Readers find the chains by now, or look again, since the stamp differs.
+            self.inboxes.remove(id);
             self.eviction.note_back();
         }
         Ok(())

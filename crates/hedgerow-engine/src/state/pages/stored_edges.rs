@@ -1,6 +1,6 @@
 //! Reads of single edges below an inbox, for commits that write to chains that are not in memory.
 
-use hedgerow_core::{Direction, LabelId, LocalVertex, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
 use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListQuery};
 
 use super::reload::MOST_LOOKS;
@@ -42,18 +42,14 @@ impl Pager {
                 None => (stamp.applied(), self.pages.sources()),
             };
             let weights = self.weights_in(&sources, id, edges)?;
-            // A base does not change. Other segments may have later operations, if the stamp differs.
-            if base.is_some() || self.stamp_of(id) == before {
+            // A base does not change. Other segments may have later operations, if the stamp differs, or lack
+            // some that left an inbox meanwhile.
+            let is_whole = sources.as_of() >= stamp.applied() && self.stamp_of(id) == before;
+            if base.is_some() || is_whole {
                 return Ok(Some(StoredEdges { begin, weights }));
             }
         }
         Ok(None)
-    }
-
-    /// Returns the timestamp of the last operation below the inbox of a subgraph; that of its last operation
-    /// if it has no inbox, which the caller has loaded under the latch.
-    pub(crate) fn begin_of(&self, id: ImageId, last: Timestamp) -> Timestamp {
-        self.inboxes.base(id).map_or(last, |base| base.begin)
     }
 
     fn weights_in(&self, sources: &Sources, id: ImageId, edges: &[EdgeAt]) -> Result<Vec<Option<f64>>> {
@@ -77,25 +73,6 @@ impl Pager {
             part.and_then(|part| weight_in(part, local, other))
         };
         Ok(edges.iter().map(weight).collect())
-    }
-
-    /// Loads the pages of subgraphs that are stored, without their chains. Returns the subgraphs on other
-    /// pages.
-    ///
-    /// # Errors
-    /// Those of a load.
-    pub(crate) fn load_pages_of(
-        &self,
-        subgraphs: Vec<(LabelId, SubgraphId)>,
-    ) -> Result<Vec<(LabelId, SubgraphId)>> {
-        let (stored, others): (Vec<_>, Vec<_>) =
-            subgraphs.into_iter().partition(|&(label, id)| self.is_unloaded(label, id));
-        for (label, id) in stored {
-            if let Some(table) = self.table(label) {
-                self.load_page_marked(table, super::page_of(label, id))?;
-            }
-        }
-        Ok(others)
     }
 }
 

@@ -142,6 +142,16 @@ impl<'c> CommitRoom<'c> {
         self.start_over()
     }
 
+    /// Lets the subgraphs that were loaded leave memory, before the commit waits for something.
+    pub(crate) fn unpin(&mut self) {
+        self.pins = None;
+    }
+
+    /// True if the commit has loaded subgraphs.
+    pub(crate) fn has_loaded(&self) -> bool {
+        !self.subgraphs.is_empty()
+    }
+
     /// Forgets the subgraphs that were loaded: the commit does not need them in memory.
     pub(crate) fn forget_loaded(&mut self) {
         self.subgraphs.clear();
