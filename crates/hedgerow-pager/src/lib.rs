@@ -5,6 +5,7 @@
 //! - [`Word`]: the result of the operations on one edge.
 //! - [`merge()`]: the one function that merges sources, newest first.
 //! - [`Sources`]: the open segments of a store, whose images are sources.
+//! - [`Inboxes`]: operations on chains that are not in memory; above images they are sources of words.
 //!
 //! `docs/design/pager.md` lists what moves into this crate later: pages, eviction, the budget.
 #![forbid(unsafe_code)]

@@ -8,7 +8,8 @@
 //! effect, and effects are applied subgraph by subgraph: O(n log n) time, O(n) memory.
 //!
 //! A batch has only operations that read nothing and remove no vertex: then nothing needs validation, and
-//! existing vertices stay. Edges with ranks, and updates of properties, take the general way.
+//! existing vertices stay. Edges with ranks, and updates of properties, take the general way. Operations on
+//! chains that are not in memory may go to inboxes (`docs/design/inboxes.md`).
 
 mod ahead;
 mod asked;

@@ -11,7 +11,8 @@ pub struct Shortage {
     pub needed: u64,
     /// The memory limit.
     pub limit: u64,
-    /// The memory of data that changed after the last checkpoint. A checkpoint frees it.
+    /// The memory of data that changed after the last checkpoint, and of changes of data that is not in
+    /// memory. A checkpoint frees it, unless a snapshot needs the state before the changes.
     pub dirty: u64,
     /// The memory that snapshots, views and other calls in progress use.
     pub pinned: u64,

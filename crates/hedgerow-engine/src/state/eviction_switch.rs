@@ -1,6 +1,6 @@
 //! A switch of the test build: after each commit it evicts everything that files hold unchanged, as if a
 //! limit left no room. So a test suite written for a store in memory finds code that treats an evicted item
-//! as absent.
+//! as absent. About every second commit that needs chains out of memory, and can use inboxes, writes to them.
 //!
 //! The variable `HEDGEROW_EVICT` turns it on for a process. Its value is the number of commits between
 //! evictions; 1 evicts after each commit. Only data in a checkpoint can be evicted, so three times out of

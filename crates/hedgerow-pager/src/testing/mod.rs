@@ -1,5 +1,5 @@
 //! Sources for tests, and the model with which merges are compared. Two of the sources have words: a list of
-//! operations, and a reader of delta records. No store has sources of words yet.
+//! operations, and a reader of delta records.
 
 pub(crate) mod model;
 pub(crate) mod operations;

@@ -1,4 +1,4 @@
-//! A list of operations in memory, as a source of words. The inbox of a page will be such a list.
+//! A list of operations in memory, as a source of words. It is simpler than an [`Inboxes`](crate::Inboxes).
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;

@@ -6,10 +6,12 @@
 //! Each store does the same work, and a different answer ends the suite. Meanwhile a thread reads the account
 //! of the store and the memory of the process every millisecond.
 //!
-//! Two parts run within a quarter of the memory. One holds a snapshot while a tenth of the edges changes
-//! (`--only held`). One looks up vertices by name (`--only keys`).
+//! Three parts run within a quarter of the memory. One holds a snapshot while a tenth of the edges changes
+//! (`--only held`). One inserts a fifth of the edges in random order (`--only ingest`). One looks up vertices
+//! by name (`--only keys`).
 
 mod held;
+mod ingest;
 mod keys;
 mod peak;
 mod steps;
@@ -33,7 +35,7 @@ use store::{BATCH, LEAST_SHARE, open};
 /// The limits, in hundredths of the graph's size in memory.
 const SHARES: [u64; 2] = [50, LEAST_SHARE];
 /// The parts that `--only` can name; its other names are kernels.
-const PARTS: [&str; 2] = ["held", "keys"];
+const PARTS: [&str; 3] = ["held", "ingest", "keys"];
 
 /// The figures with one limit.
 struct Figures {
@@ -51,8 +53,13 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     if !work.options.has(Engine::Hedgerow) {
         return Ok(());
     }
-    if work.options.only != ["keys"] {
+    let only = |part: &str| work.options.only == [part];
+    if !only("keys") && !only("ingest") {
         limits(work, recorder)?;
+    }
+    // Takes minutes, so it runs only if it is named.
+    if work.options.only.iter().any(|name| name == "ingest") {
+        ingest::measure(work, recorder)?;
     }
     if work.options.wants("keys") { keys::measure(work, recorder) } else { Ok(()) }
 }

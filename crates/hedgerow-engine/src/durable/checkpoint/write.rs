@@ -161,7 +161,8 @@ fn write_image_in_memory(
     }
 }
 
-/// Copies the image of a subgraph that is not in memory, so files have its last change (rules P1 and E1).
+/// Copies the image of a subgraph that is not in memory. Files have its last change (rules P1 and E1), or its
+/// inbox has the changes after the image of its base (rule N2).
 /// A backup runs concurrently with checkpoints. If a checkpoint ends after the look into memory, the
 /// segments may have changes of a later commit, or lack a chain that was just evicted. Then the loop
 /// looks at both again, until no checkpoint has ended in between. A chain may also have been loaded with the

@@ -1,6 +1,6 @@
-//! Loads of some chains of a page within a memory limit. A replay at opening needs the chains that it
-//! changes, and for the other chains only which vertices exist. A page that is a large share of the limit is
-//! loaded without chains.
+//! Loads of some chains of a page within a memory limit. A replay at opening needs few chains, and for the
+//! others only which vertices exist, since their operations go to inboxes. A page that is a large share of
+//! the limit is loaded without chains.
 
 use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::SubgraphTable;

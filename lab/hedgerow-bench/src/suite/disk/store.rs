@@ -15,7 +15,11 @@ pub(super) const LEAST_SHARE: u64 = 25;
 
 /// Opens a store, within a limit if there is one.
 pub(super) fn open(work: &Work<'_>, path: &Path, limit: Option<u64>) -> Result<Graph> {
+    Ok(limit.into_iter().fold(options(work), Options::memory_limit).open(path)?)
+}
+
+/// Returns the options of a store.
+pub(super) fn options(work: &Work<'_>) -> Options {
     // The suite `commit` measures how fast a disk syncs.
-    let options = load::options(work.graph.directed).durability(Durability::Manual);
-    Ok(limit.into_iter().fold(options, Options::memory_limit).open(path)?)
+    load::options(work.graph.directed).durability(Durability::Manual)
 }
