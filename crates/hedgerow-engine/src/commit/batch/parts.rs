@@ -98,8 +98,11 @@ impl BatchEntry {
     /// Returns the kind of an operation on an edge.
     #[inline]
     pub(super) fn kind(&self) -> OpKind {
-        let known = [OpKind::Put, OpKind::Insert].into_iter().find(|&kind| self.is_kind(kind));
-        known.unwrap_or(OpKind::Remove)
+        match self.0 as u8 {
+            put if put == OpKind::Put as u8 => OpKind::Put,
+            insert if insert == OpKind::Insert as u8 => OpKind::Insert,
+            _ => OpKind::Remove,
+        }
     }
 
     /// True if both entries are about the same copy of an edge.
