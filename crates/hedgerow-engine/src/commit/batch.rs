@@ -40,7 +40,7 @@ use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
 use ahead::{merge_ahead, ops};
-use asked::{Answers, Question, append, do_not_load, has_room, load_pages};
+use asked::{Answers, Question, append, do_not_load, has_room, load_often_written, load_pages};
 use gather::gather;
 use keys::Resolved;
 use labels::{BatchLabel, ByLabel};
@@ -104,6 +104,7 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
             {
                 room.forget_loaded();
                 answers = Some(Answers::default());
+                load_often_written(engine, &unloaded, &mut room)?;
             }
             Attempt::Load(unloaded) if answers.is_some() => {
                 room.unpin();

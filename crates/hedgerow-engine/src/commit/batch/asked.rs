@@ -208,6 +208,22 @@ pub(super) fn do_not_load(
     Ok(())
 }
 
+/// Loads those of some subgraphs that commits have written to often, if the limit has room for them.
+pub(super) fn load_often_written(
+    engine: &Engine,
+    subgraphs: &[LatchKey],
+    room: &mut CommitRoom<'_>,
+) -> Result<()> {
+    let often = engine.pager.written_often(subgraphs);
+    match if often.is_empty() { Ok(()) } else { room.load(&often) } {
+        Err(refused) if refused.is_out_of_memory() => {
+            room.forget_loaded();
+            Ok(())
+        }
+        loaded => loaded,
+    }
+}
+
 /// Loads the stored pages of subgraphs, without their chains; waits for memory for them. Returns the
 /// subgraphs on other pages. The caller holds nothing.
 pub(super) fn load_pages(engine: &Engine, subgraphs: Vec<LatchKey>) -> Result<Vec<LatchKey>> {
