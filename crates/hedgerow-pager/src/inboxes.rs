@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::sync::{AtomicUsize, Mutex, Ordering};
+use hedgerow_core::sync::{AtomicU64, AtomicUsize, Mutex, Ordering};
 use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
 use hedgerow_mem::EdgeOp;
 use hedgerow_mem::subgraph::LocalOp;
@@ -68,6 +68,8 @@ pub struct Inboxes {
     count: AtomicUsize,
     /// The bytes of all inboxes, which are charged.
     bytes: AtomicUsize,
+    /// One more than the timestamp up to which the last fold dropped everything; 0 if a reader prevented it.
+    folded: AtomicU64,
     account: Arc<Account>,
 }
 
@@ -121,7 +123,7 @@ impl Inboxes {
     pub fn new(account: &Arc<Account>) -> Inboxes {
         let shards = std::array::from_fn(|_| Mutex::new(Shard::default()));
         let (count, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Inboxes { shards, count, bytes, account: account.clone() }
+        Inboxes { shards, count, bytes, folded: AtomicU64::new(0), account: account.clone() }
     }
 
     /// True if there is no inbox. A thread that has seen the stamp of an operation in an inbox gets false.
@@ -280,11 +282,18 @@ impl Inboxes {
             return;
         }
         let upto = sources.as_of();
+        // Operations in inboxes that were made since are later than these segments.
+        if self.folded.load(Ordering::Relaxed) == upto.0 + 1 {
+            return;
+        }
+        let mut is_whole = true;
         for shard in &self.shards {
             let ids: Vec<ImageId> = shard.lock().keys().copied().collect();
-            ids.into_iter()
-                .for_each(|id| self.change(id, |shard| fold(shard, (id, upto), sources, &is_free)));
+            for id in ids {
+                is_whole &= self.change(id, |shard| fold(shard, (id, upto), sources, &is_free));
+            }
         }
+        self.folded.store(if is_whole { upto.0 + 1 } else { 0 }, Ordering::Relaxed);
     }
 }
 
@@ -294,13 +303,14 @@ impl Drop for Inboxes {
     }
 }
 
+/// Folds one inbox; false if a reader prevented that.
 fn fold(
     shard: &mut Shard,
     (id, upto): (ImageId, Timestamp),
     sources: &Arc<Sources>,
     is_free: impl Fn(Timestamp) -> bool,
-) {
-    let Some(inbox) = shard.get_mut(&id) else { return };
+) -> bool {
+    let Some(inbox) = shard.get_mut(&id) else { return true };
     let is_covered = |entry: &InboxEntry| entry.ts <= upto;
     let counts = [0, 1].map(|at| inbox.entries[at].partition_point(is_covered));
     let last_of = |at: usize| counts[at].checked_sub(1).map(|last| inbox.entries[at][last].ts);
@@ -309,18 +319,19 @@ fn fold(
         if upto > inbox.base.sources.as_of() {
             inbox.base.sources = sources.clone();
         }
-        return;
+        return true;
     };
     if !is_free(last) && !faults::is_on(PlantedFault::InboxFoldedUnderReader) {
-        return;
+        return false;
     }
     if inbox.last() <= upto {
         shard.remove(&id);
-        return;
+        return true;
     }
     for (entries, count) in inbox.entries.iter_mut().zip(counts) {
         entries.drain(..count);
         entries.shrink_to(entries.len() + entries.len() / GROWTH);
     }
     inbox.base = InboxBase { sources: sources.clone(), begin: last };
+    true
 }

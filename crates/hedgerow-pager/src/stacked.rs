@@ -41,7 +41,8 @@ impl<'s, S: Source<'s>> Source<'s> for Stacked<'s, S> {
             return Ok(Answer::Nothing);
         }
         let needed = (count * size_of::<Word<'_>>()) as u64;
-        if !has_memory(ReadMemory::Image(needed)) {
+        // Not copied later, unlike lists of images.
+        if !has_memory(ReadMemory::Values(needed)) {
             return Err(TierError::NoRoom { needed });
         }
         // Newest first, as the composition demands.
@@ -176,7 +177,7 @@ pub(crate) fn part_with(
     debug_assert!(part.is_none_or(|part| part.ranks.is_none() && part.columns.is_empty()));
     let most = part.map_or(0, |part| part.neighbors.len()) + words.len();
     let needed = most as u64 * if weighted { 12 } else { 4 };
-    if !has_memory(ReadMemory::Image(needed)) {
+    if !has_memory(ReadMemory::Values(needed)) {
         return Err(TierError::NoRoom { needed });
     }
     let mut made = AdjacencyPart {

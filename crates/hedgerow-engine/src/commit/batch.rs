@@ -40,7 +40,7 @@ use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
 use ahead::{merge_ahead, ops};
-use asked::{Answers, Question, append, do_not_load, has_room, load_often_written, load_pages};
+use asked::{Answers, Question, append, do_not_load, has_room, load_pages, stored};
 use gather::gather;
 use keys::Resolved;
 use labels::{BatchLabel, ByLabel};
@@ -99,21 +99,27 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
             Attempt::Moved => return Ok(None),
             // The thread has no latch, no hold and no threads of commits: it may wait for a checkpoint.
             // What was loaded may displace what the transaction also needs, so it loads only once.
-            Attempt::Load(unloaded)
+            Attempt::Load(unloaded, _)
                 if answers.is_none() && rounds == 0 && engine.pager.writes_outside(&unloaded, has_loaded) =>
             {
                 room.forget_loaded();
                 answers = Some(Answers::default());
-                load_often_written(engine, &unloaded, &mut room)?;
-            }
-            Attempt::Load(unloaded) if answers.is_some() => {
-                room.unpin();
-                let others = load_pages(engine, unloaded)?;
-                if !others.is_empty() {
-                    room.load(&others)?;
+                let often = engine.pager.written_often(&unloaded);
+                if !often.is_empty() {
+                    room.load_optional(&often);
                 }
             }
-            Attempt::Load(unloaded) => {
+            Attempt::Load(unloaded, stored) if answers.is_some() => {
+                room.unpin();
+                load_pages(engine, &stored)?;
+                let others: Vec<LatchKey> =
+                    unloaded.into_iter().filter(|it| stored.binary_search(it).is_err()).collect();
+                if !others.is_empty() {
+                    let loaded = room.load(&others);
+                    loaded.or_else(|refused| do_not_load(refused, &mut room, &mut answers, rounds))?;
+                }
+            }
+            Attempt::Load(unloaded, _) => {
                 has_loaded = true;
                 room.load(&unloaded)
                     .or_else(|refused| do_not_load(refused, &mut room, &mut answers, rounds))?;
@@ -159,8 +165,9 @@ enum Attempt {
     Committed(Outcome),
     /// A key named another vertex before the latches were held, or an absent page was made.
     Moved,
-    /// These subgraphs must be loaded first.
-    Load(Vec<LatchKey>),
+    /// These subgraphs must be loaded first. The second list has those, ascending, whose pages are not in
+    /// memory.
+    Load(Vec<LatchKey>, Vec<LatchKey>),
     /// These edges must be read first, without loading them.
     Ask(Vec<Question>),
     /// The memory limit left no room for the merges, which need these bytes.
@@ -207,8 +214,9 @@ fn attempt<'j>(
     let unloaded: Vec<_> = parts.iter().flat_map(Part::unloaded).collect();
     if !unloaded.is_empty() {
         // Pages are read from files without latches.
+        let stored = stored(&parts);
         drop((parts, keys));
-        return Ok(Attempt::Load(unloaded));
+        return Ok(Attempt::Load(unloaded, stored));
     }
     if parts.iter().any(|part| part.is_cut_short) {
         return Ok(Attempt::CutShort { needed: merges.needed() });

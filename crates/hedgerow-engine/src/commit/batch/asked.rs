@@ -19,6 +19,7 @@ use super::parts::{BatchEntry, Part, SubgraphBatch};
 use crate::commit::op::OpKind;
 use crate::commit::validate::LatchKey;
 use crate::error::{Error, Result};
+use crate::state::budget::{For, Need};
 use crate::state::pages::{EdgeAt, page_of};
 use crate::state::room::commit::{CommitRoom, Merges};
 use crate::state::store::Engine;
@@ -192,58 +193,48 @@ pub(super) fn can_be_outside(part_is_plain: bool, entries: &[BatchEntry], presen
     (part_is_plain || !has_edges) && named & !present == 0
 }
 
-/// Makes a transaction that has loaded chains, and was refused memory, write to inboxes. Fails if it did so
-/// before.
+/// Makes a transaction that was refused memory do without the chains that it has loaded: its operations go to
+/// inboxes. Fails if it needs these chains, or did so before.
 pub(super) fn do_not_load(
     refused: Error,
     room: &mut CommitRoom<'_>,
     answers: &mut Option<Answers>,
     rounds: u32,
 ) -> Result<()> {
-    if !refused.is_out_of_memory() || answers.is_some() || rounds > 0 || !room.has_loaded() {
+    let can_do_without = room.is_optional() || answers.is_none() && rounds == 0;
+    if !refused.is_out_of_memory() || !room.has_loaded() || !can_do_without {
         return Err(refused);
     }
     room.forget_loaded();
-    *answers = Some(Answers::default());
+    answers.get_or_insert_default();
     Ok(())
 }
 
-/// Loads those of some subgraphs that commits have written to often, if the limit has room for them.
-pub(super) fn load_often_written(
-    engine: &Engine,
-    subgraphs: &[LatchKey],
-    room: &mut CommitRoom<'_>,
-) -> Result<()> {
-    let often = engine.pager.written_often(subgraphs);
-    match if often.is_empty() { Ok(()) } else { room.load(&often) } {
-        Err(refused) if refused.is_out_of_memory() => {
-            room.forget_loaded();
-            Ok(())
-        }
-        loaded => loaded,
-    }
+/// Returns the subgraphs, ascending, whose pages are not in memory.
+pub(super) fn stored(parts: &[Part<'_>]) -> Vec<LatchKey> {
+    let of_part = |part: &Part<'_>| {
+        let ids = part.stored.iter().map(|&id| (part.label.label, id));
+        ids.collect::<Vec<LatchKey>>()
+    };
+    let mut stored: Vec<LatchKey> = parts.iter().flat_map(of_part).collect();
+    stored.sort_unstable();
+    stored
 }
 
-/// Loads the stored pages of subgraphs, without their chains; waits for memory for them. Returns the
-/// subgraphs on other pages. The caller holds nothing.
-pub(super) fn load_pages(engine: &Engine, subgraphs: Vec<LatchKey>) -> Result<Vec<LatchKey>> {
-    let is_stored = |&(label, id): &LatchKey| engine.pager.is_unloaded(label, id);
-    let (stored, others): (Vec<LatchKey>, Vec<LatchKey>) = subgraphs.into_iter().partition(is_stored);
-    let mut pages: Vec<PageId> = stored.iter().map(|&(label, id)| page_of(label, id)).collect();
+/// Loads the stored pages of subgraphs, without their chains; waits for memory for them. The caller holds
+/// nothing.
+pub(super) fn load_pages(engine: &Engine, subgraphs: &[LatchKey]) -> Result<()> {
+    let mut pages: Vec<PageId> = subgraphs.iter().map(|&(label, id)| page_of(label, id)).collect();
     pages.sort_unstable();
     pages.dedup();
+    let bytes = SubgraphPage::bytes() as u64;
     for page in pages {
-        // One page at a time is small, but not within the least limits.
-        let taken = loop {
-            match engine.pager.take_for_merges(SubgraphPage::bytes) {
-                Ok(taken) => break taken,
-                Err(needed) => engine.find_room_to_merge(needed)?,
-            }
-        };
+        if !engine.pager.budget.fits(&Need::new(For::Commit, bytes)) {
+            engine.find_room_to_merge(bytes)?;
+        }
         engine.pager.load_marked_page(page)?;
-        drop(taken);
     }
-    Ok(others)
+    Ok(())
 }
 
 /// Takes memory for the effects of a batch in the inbox of its subgraph; false if there is no room.

@@ -25,7 +25,7 @@ pub(super) fn latch<'e>(
     (merges, outside): (&Merges, bool),
 ) {
     let (mut ahead, mut makes_pages, mut pages) = (0, false, 0);
-    let Part { label, entries, batches, latched, absent, unloaded, is_cut_short, .. } = part;
+    let Part { label, entries, batches, latched, absent, unloaded, stored, is_cut_short, .. } = part;
     latched.reserve_exact(batches.len());
     let existing = |id| engine.pager.table(label.label).and_then(|table| table.get(id, hold));
     for at in 0..batches.len() {
@@ -44,6 +44,7 @@ pub(super) fn latch<'e>(
                     outside && !held.has_left() && can_be_outside(!label.attributed, entries, held.present());
                 if !can_be {
                     unloaded.push(subgraph);
+                    stored.extend(held.has_left().then_some(subgraph));
                 } else {
                     is_outside = !engine.pager.relink_latched(&mut held);
                 }
@@ -53,7 +54,10 @@ pub(super) fn latch<'e>(
         };
         match existing(subgraph) {
             Some(subgraph) => batches[at].is_outside = latch(subgraph),
-            None if engine.pager.is_unloaded(label.label, subgraph) => unloaded.push(subgraph),
+            None if engine.pager.is_unloaded(label.label, subgraph) => {
+                unloaded.push(subgraph);
+                stored.push(subgraph);
+            }
             None if entries[of_batch.clone()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
                 absent.push(subgraph);
             }
@@ -70,7 +74,10 @@ pub(super) fn latch<'e>(
                 // other.
                 match engine.pager.table_or_create(label.label).get_or_create(subgraph, hold) {
                     Ok(subgraph) => batches[at].is_outside = latch(subgraph),
-                    Err(NotInMemory) => unloaded.push(subgraph),
+                    Err(NotInMemory) => {
+                        unloaded.push(subgraph);
+                        stored.push(subgraph);
+                    }
                 }
             }
         }

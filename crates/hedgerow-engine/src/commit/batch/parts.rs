@@ -98,11 +98,8 @@ impl BatchEntry {
     /// Returns the kind of an operation on an edge.
     #[inline]
     pub(super) fn kind(&self) -> OpKind {
-        match self.0 as u8 {
-            put if put == OpKind::Put as u8 => OpKind::Put,
-            insert if insert == OpKind::Insert as u8 => OpKind::Insert,
-            _ => OpKind::Remove,
-        }
+        let nth = usize::from(self.is_kind(OpKind::Insert)) | usize::from(self.is_kind(OpKind::Put)) << 1;
+        [OpKind::Remove, OpKind::Insert, OpKind::Put, OpKind::Put][nth]
     }
 
     /// True if both entries are about the same copy of an edge.
@@ -169,6 +166,8 @@ pub(super) struct Part<'e> {
     pub(super) absent: Vec<SubgraphId>,
     /// Subgraphs whose pages must be loaded before the commit starts over.
     pub(super) unloaded: Vec<SubgraphId>,
+    /// Those of them whose pages are not in memory.
+    pub(super) stored: Vec<SubgraphId>,
     /// The effects: for a subgraph new vertices, then effects by direction, vertex and destination.
     pub(super) effects: Vec<LocalOp>,
     /// The attributes of the effects; empty if edges have no properties.

@@ -100,7 +100,7 @@ impl Pager {
             if self.has_inbox_on(id) {
                 return false;
             }
-            debug_assert!(self.eviction.clean().is_some_and(|clean| since <= clean), "{since:?}");
+            debug_assert!(since <= self.pages.sources().as_of(), "{since:?}");
             // Noted under the latches, like the eviction of a chain (rule E3).
             self.eviction.note_happens();
             !self.eviction.is_page_pinned(id)

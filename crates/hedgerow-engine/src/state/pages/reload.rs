@@ -280,7 +280,7 @@ impl Pager {
         let operations = self.inboxes.bytes_of(id);
         if operations > 0 {
             let needed = 2 * operations + image.as_ref().map_or(0, bytes_of_lists);
-            if !loading.has(ReadMemory::Image(needed)) {
+            if !loading.has(ReadMemory::Values(needed)) {
                 return Err(TierError::NoRoom { needed }.into());
             }
         }

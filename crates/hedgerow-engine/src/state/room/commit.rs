@@ -79,6 +79,8 @@ pub(crate) struct CommitRoom<'c> {
     subgraphs: Vec<(LabelId, SubgraphId)>,
     more: u64,
     attempts: u32,
+    /// True if the commit can do without some of the subgraphs that it loaded.
+    is_optional: bool,
     /// The error of the next attempt that finds no room.
     refusal: Option<Error>,
     taken: Option<Taken>,
@@ -96,6 +98,7 @@ impl<'c> CommitRoom<'c> {
             subgraphs: Vec::new(),
             more: 0,
             attempts: 0,
+            is_optional: false,
             refusal: None,
             taken: None,
             pins: None,
@@ -147,6 +150,19 @@ impl<'c> CommitRoom<'c> {
         self.pins = None;
     }
 
+    /// Loads subgraphs that the commit can do without; forgets them if that fails.
+    pub(crate) fn load_optional(&mut self, unloaded: &[(LabelId, SubgraphId)]) {
+        self.is_optional = true;
+        if self.load(unloaded).is_err() {
+            self.forget_loaded();
+        }
+    }
+
+    /// True if the commit has loaded subgraphs that it can do without.
+    pub(crate) fn is_optional(&self) -> bool {
+        self.is_optional
+    }
+
     /// True if the commit has loaded subgraphs.
     pub(crate) fn has_loaded(&self) -> bool {
         !self.subgraphs.is_empty()
@@ -156,7 +172,7 @@ impl<'c> CommitRoom<'c> {
     pub(crate) fn forget_loaded(&mut self) {
         self.subgraphs.clear();
         self.pins = None;
-        (self.more, self.attempts, self.refusal) = (0, 0, None);
+        (self.merges, self.more, self.attempts, self.refusal, self.is_optional) = (0, 0, 0, None, false);
     }
 
     fn start_over(&mut self) -> Result<()> {
