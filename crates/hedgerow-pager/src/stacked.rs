@@ -6,7 +6,7 @@ use hedgerow_core::{Columns, Direction, LabelId, LocalVertex, RowRef, SUBGRAPH_V
 use hedgerow_mem::EdgeOp;
 use hedgerow_mem::items::ItemRef;
 use hedgerow_tier::{
-    AdjacencyPart, ImageId, ListImage, ListQuery, ReadCache, ReadMemory, SubgraphImage, TierError,
+    AdjacencyPart, ImageId, ImageKeys, ListImage, ListQuery, ReadCache, ReadMemory, SubgraphImage, TierError,
 };
 
 use crate::images::{ImageList, ImagesIn, PartOf, range_of};
@@ -96,11 +96,10 @@ impl Sources {
         let images = self.images(query.image.page(), cache).map(Stacked::Older);
         let sources = std::iter::once(Stacked::Inbox(inbox)).chain(images);
         let merged = merge::<Stacked<'_, ImagesIn<'_, '_>>>(sources, &Query::from(query), has_memory)?;
-        if merged.words().is_empty() {
-            let (base, _) = merged.into_parts();
+        let (base, words) = merged.into_parts();
+        if words.is_empty() {
             return Ok(base.map(|ImageList { list, file }| (list, file)));
         }
-        let (base, words) = merged.into_parts();
         let (list, file) = base.map_or_else(Default::default, |base| (base.list, base.file));
         let form = (query.direction, self.is_weighted(query.image.label));
         // With words the merge reads the list and not its length, so the part has all edges of the answer.
@@ -130,7 +129,7 @@ impl Sources {
             id,
             as_of: inbox.base.begin,
             present: 0,
-            keys: hedgerow_tier::ImageKeys::Dense,
+            keys: ImageKeys::Dense,
             parts: Vec::new(),
         });
         let mut parts = Vec::new();

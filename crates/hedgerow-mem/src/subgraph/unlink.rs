@@ -14,19 +14,6 @@ use crate::op::{LocalOp, Ops};
 use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::{Version, load_changed};
 
-/// The horizon of a chain that is loaded without operations: nothing is merged.
-struct NoneBefore(Timestamp);
-
-impl Horizon for NoneBefore {
-    fn published(&self) -> Timestamp {
-        self.0
-    }
-
-    fn pin_in(&self, _: Timestamp, _: Timestamp) -> Option<Pin> {
-        None
-    }
-}
-
 impl Latched<'_> {
     /// Judges again the versions of a chain that waited for the snapshot `gone`, which has closed (rule R6).
     /// Unlinks dead ones, and reports the pins of the others. O(versions newer than these) steps and few
@@ -106,7 +93,8 @@ impl Latched<'_> {
     /// with a page version find the mark, not the end of the chain (rule E8). False if the chain was in
     /// memory, or its page was evicted: then another page may have its place (rule P6).
     pub fn reload(&mut self, direction: Direction, main: Main, weighted: bool) -> bool {
-        self.reload_with(direction, (self.last_ts(), main), &[], weighted, &NoneBefore(self.last_ts()))
+        let loaded = self.loaded(direction, (self.last_ts(), main), 0, weighted);
+        loaded.map(|version| self.push(direction, version)).is_some()
     }
 
     /// Like [`reload`](Self::reload), but with the content as of `begin`, and with the operations of later
@@ -115,21 +103,14 @@ impl Latched<'_> {
     pub fn reload_with(
         &mut self,
         direction: Direction,
-        (begin, main): (Timestamp, Main),
+        below: (Timestamp, Main),
         commits: &[(Timestamp, Vec<LocalOp>)],
         weighted: bool,
         horizon: &impl Horizon,
     ) -> bool {
-        let left = self.has_left() && !faults::is_on(PlantedFault::EvictedPageFilled);
-        if self.subgraph.heads[direction as usize].is_in_memory() || left {
-            return false;
-        }
+        let (begin, count) = (below.0, commits.iter().map(|(_, ops)| ops.len()).sum());
+        let Some(mut version) = self.loaded(direction, below, count, weighted) else { return false };
         let arena = self.subgraph.memory().arena();
-        let count = commits.iter().map(|(_, ops)| ops.len()).sum();
-        let mut version = Version::new(begin, main, Delta::new(begin, count, weighted, arena), 0);
-        // Views distinguish versions by number. No earlier version had this number, unless it had the same
-        // content: a number is never above the stamp, and the count of settlings never falls.
-        version.number = begin.0 << 8 | u64::from(self.subgraph.stamp().settled());
         for (ts, ops) in commits {
             let ops = Ops::plain(ops);
             match version.delta.accepts(ops.len(), *ts) {
@@ -146,6 +127,27 @@ impl Latched<'_> {
         }
         self.push(direction, version);
         true
+    }
+
+    /// Makes a version of the content of files as of `begin`, with room for `count` operations. Returns
+    /// `None` if the chain is in memory, or its page was evicted.
+    fn loaded(
+        &self,
+        direction: Direction,
+        (begin, main): (Timestamp, Main),
+        count: usize,
+        weighted: bool,
+    ) -> Option<Version> {
+        let left = self.has_left() && !faults::is_on(PlantedFault::EvictedPageFilled);
+        if self.subgraph.heads[direction as usize].is_in_memory() || left {
+            return None;
+        }
+        let delta = Delta::new(begin, count, weighted, self.subgraph.memory().arena());
+        let mut version = Version::new(begin, main, delta, 0);
+        // Views distinguish versions by number. No earlier version had this number, unless it had the same
+        // content: a number is never above the stamp, and the count of settlings never falls.
+        version.number = begin.0 << 8 | u64::from(self.subgraph.stamp().settled());
+        Some(version)
     }
 
     /// Notes that chains were [loaded](Self::reload_with) with operations of commits: the stamp differs from

@@ -26,6 +26,12 @@ pub(crate) fn invalid(file: &str, what: &'static str) -> Error {
     Corruption::new(file, 0, CorruptionKind::Invalid(what)).into()
 }
 
+/// Estimates the bytes of a part in memory.
+pub(super) fn bytes_of(part: &AdjacencyPart) -> usize {
+    let of_edge = 4 + if part.weights.is_some() { 8 } else { 0 } + if part.ranks.is_some() { 8 } else { 0 };
+    part.neighbors.len() * of_edge + part.columns.bytes()
+}
+
 /// Returns the mask of the vertices of a subgraph that are below `bound`.
 pub(crate) fn places_below(bound: u32, id: SubgraphId) -> u64 {
     let below = u64::from(bound).saturating_sub(u64::from(id.0) * SUBGRAPH_VERTICES as u64);

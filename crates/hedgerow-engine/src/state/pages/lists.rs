@@ -10,8 +10,9 @@ use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::{NotInMemory, Read};
 use hedgerow_mem::{Arena, Memory, PageLook, Stored, Subgraph, SubgraphTable};
 use hedgerow_pager::{InboxView, Sources};
-use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListImage, ListQuery};
+use hedgerow_tier::{Extent, ImageId, ListImage, ListQuery};
 
+use super::install::bytes_of;
 use super::reload::MOST_LOOKS;
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
@@ -383,12 +384,6 @@ impl Pager {
         lent.taken.set(lent.taken.bytes().min(bytes as u64));
         Ok(ColdList { subgraph, degree: degree as usize, _lent: lent })
     }
-}
-
-/// Estimates the bytes of a part in memory.
-fn bytes_of(part: &AdjacencyPart) -> usize {
-    let of_edge = 4 + if part.weights.is_some() { 8 } else { 0 } + if part.ranks.is_some() { 8 } else { 0 };
-    part.neighbors.len() * of_edge + part.columns.bytes()
 }
 
 #[cfg(all(test, not(feature = "model-checking")))]

@@ -8,9 +8,10 @@ use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::{Arena, Horizon, Latched, Main, Memory, PageLook, Stored, Subgraph, SubgraphTable};
 use hedgerow_pager::{InboxView, Sources};
-use hedgerow_tier::{AdjacencyPart, ImageId, ReadMemory, SubgraphImage, TierError};
+use hedgerow_tier::{ImageId, ReadMemory, SubgraphImage, TierError};
 use rayon::prelude::*;
 
+use super::install::bytes_of;
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
 use crate::state::budget::taken::{Lent, Room, RoomToLoad};
@@ -69,12 +70,6 @@ pub(super) fn put_back(
         latched.note_loaded();
     }
     back
-}
-
-/// Returns the bytes of the lists of an image.
-fn bytes_of_lists(image: &SubgraphImage) -> u64 {
-    let bytes = |part: &AdjacencyPart| part.neighbors.len() * if part.weights.is_some() { 12 } else { 4 };
-    image.parts.iter().map(bytes).sum::<usize>() as u64
 }
 
 impl Pager {
@@ -279,7 +274,8 @@ impl Pager {
         // The operations are copied, put into a delta, and merged with the lists.
         let operations = self.inboxes.bytes_of(id);
         if operations > 0 {
-            let needed = 2 * operations + image.as_ref().map_or(0, bytes_of_lists);
+            let needed = 2 * operations
+                + image.iter().flat_map(|image| &image.parts).map(bytes_of).sum::<usize>() as u64;
             if !loading.has(ReadMemory::Values(needed)) {
                 return Err(TierError::NoRoom { needed }.into());
             }

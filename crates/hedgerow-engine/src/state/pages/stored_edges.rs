@@ -77,8 +77,7 @@ impl Pager {
 }
 
 fn weight_in(part: &AdjacencyPart, local: LocalVertex, other: VertexId) -> Option<f64> {
-    let at = |place: usize| part.offsets.get(place).map_or(0, |&offset| offset as usize);
-    let range = at(local.index())..at(local.index() + 1);
-    let found = part.neighbors.get(range.clone())?.binary_search(&other).ok()?;
-    Some(part.weights.as_ref().map_or(1.0, |weights| weights[range.start + found]))
+    let found = part.neighbors_of(local.index()).binary_search(&other).ok()?;
+    let at = part.offsets[local.index()] as usize + found;
+    Some(part.weights.as_ref().map_or(1.0, |weights| weights[at]))
 }
