@@ -71,6 +71,12 @@ faults! {
     InboxNotWritten,
     /// A load of a chain drops the operations of its inbox.
     InboxNotLoaded,
+    /// A read takes an image without the newer deltas.
+    DeltaNotRead,
+    /// A checkpoint that merges segments drops their older deltas when it writes a newer one.
+    OlderDeltaDropped,
+    /// A checkpoint that writes a delta takes the image below it for replaced.
+    ImageBelowDeltaForgotten,
     /// A commit uses an answer about an edge although the state below the inbox changed after the read.
     AnswerOutdated,
     /// A commit ignores the operations of the inbox when it looks an edge up.

@@ -83,8 +83,12 @@ pub struct Stats {
     pub log_bytes: u64,
     /// Bytes of the segments of the last checkpoint.
     pub segment_bytes: u64,
-    /// Bytes of the images in these segments that no later image replaces.
+    /// Bytes of the images in these segments that no later image replaces, and of the newer deltas. 0 before
+    /// the first checkpoint after the opening.
     pub segment_live_bytes: u64,
+    /// Bytes of the deltas among them: operations on lists that were not in memory, which each read of such a
+    /// list merges with its image. A later checkpoint merges them, and so does [`compact`](Graph::compact).
+    pub segment_delta_bytes: u64,
     /// The number of segments, at most 8.
     pub segments: u64,
     /// The number of checkpoints written in the background since the store was opened.
@@ -212,7 +216,11 @@ impl Graph {
             stats.log_bytes = durable.log.segments().iter().map(|s| s.bytes).sum();
             let segments = durable.manifest.lock().segments.clone();
             stats.segment_bytes = segments.iter().map(|s| s.info.bytes).sum();
-            stats.segment_live_bytes = durable.runs.lock().live_bytes();
+            {
+                let runs = durable.runs.lock();
+                (stats.segment_live_bytes, stats.segment_delta_bytes) =
+                    (runs.live_bytes(), runs.delta_bytes());
+            }
             stats.segments = segments.len() as u64;
             let figures = engine.work.log_bound.figures();
             stats.background_checkpoints = figures.checkpoints;

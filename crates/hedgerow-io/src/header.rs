@@ -70,9 +70,9 @@ impl FileKind {
         }
     }
 
-    /// Returns the incompatible features that this build reads: the key index of a segment.
+    /// Returns the incompatible features that this build reads: the key index and the deltas of a segment.
     fn known_features(self) -> u32 {
-        if self == FileKind::Segment { 1 } else { 0 }
+        if self == FileKind::Segment { 3 } else { 0 }
     }
 }
 

@@ -1,18 +1,18 @@
-//! Images in segments, as sources. An image has the whole list.
-
-use std::ops::Range;
+//! Images and deltas in segments, as sources. An image has the whole list, a delta has words.
 
 use hedgerow_core::{Direction, LocalVertex, RowRef, SUBGRAPH_VERTICES};
 use hedgerow_mem::items::ItemRef;
 use hedgerow_tier::{
-    AdjacencyPart, Extent as ImageExtent, ImageId, ListImage, ListQuery, ReadCache, SubgraphImage, TierError,
+    AdjacencyPart, Extent as ImageExtent, FoundList, ImageId, ListImage, ListQuery, ReadCache, SubgraphImage,
+    SubgraphRecord, TierError,
 };
 
+use crate::delta_words::words_of;
 use crate::named_segment::NamedSegment;
 use crate::source::{Answer, ChainId, Extent, HasMemory, MaskAnswer, Query, Source, WholeList};
 use crate::word::Identity;
 
-/// The images of one page in one segment.
+/// The records of one page in one segment.
 #[derive(Clone, Copy)]
 pub(crate) struct ImagesIn<'s, 'c> {
     pub(crate) segment: &'s NamedSegment,
@@ -61,17 +61,20 @@ impl Query {
 }
 
 impl ImagesIn<'_, '_> {
-    fn list(&self, query: &ListQuery, has_memory: HasMemory<'_>) -> Result<Option<ListImage>, TierError> {
+    fn list(&self, query: &ListQuery, has_memory: HasMemory<'_>) -> Result<Option<FoundList>, TierError> {
         self.segment.reader.read_list(self.page, query, self.cache, has_memory)
     }
 
     /// Reads all lists of a chain. Decodes the other direction of the image too.
-    fn chain(&self, chain: ChainId, has_memory: HasMemory<'_>) -> Result<Option<ListImage>, TierError> {
-        let found = self.segment.reader.read_image(self.page, chain.image, self.cache, has_memory)?;
-        Ok(found.map(|SubgraphImage { present, parts, .. }| {
-            let part = parts.into_iter().find(|part| part.direction == chain.direction());
-            let degree = part.as_ref().map_or(0, |part| part.neighbors.len() as u32);
-            ListImage { present, degree, part }
+    fn chain(&self, chain: ChainId, has_memory: HasMemory<'_>) -> Result<Option<FoundList>, TierError> {
+        let found = self.segment.reader.read_record(self.page, chain.image, self.cache, has_memory)?;
+        Ok(found.map(|record| match record {
+            SubgraphRecord::Delta(delta) => FoundList::Delta(delta),
+            SubgraphRecord::Image(SubgraphImage { present, parts, .. }) => {
+                let part = parts.into_iter().find(|part| part.direction == chain.direction());
+                let degree = part.as_ref().map_or(0, |part| part.neighbors.len() as u32);
+                FoundList::Image(Box::new(ListImage { present, degree, part }))
+            }
         }))
     }
 }
@@ -89,15 +92,26 @@ impl<'s> Source<'s> for ImagesIn<'s, '_> {
             Some(query) => self.list(&query, has_memory)?,
             None => self.chain(query.chain, has_memory)?,
         };
-        let file = &self.segment.name;
-        Ok(found.map_or(Answer::Nothing, |list| Answer::Whole(ImageList { list, file })))
+        match found {
+            None => Ok(Answer::Nothing),
+            Some(FoundList::Image(list)) => {
+                Ok(Answer::Whole(ImageList { list: *list, file: &self.segment.name }))
+            }
+            Some(FoundList::Delta(delta)) => {
+                words_of(&delta, query.chain.direction(), query.extent, has_memory).map(Answer::Words)
+            }
+        }
     }
 
     fn mask(&self, image: ImageId, has_memory: HasMemory<'_>) -> Result<MaskAnswer, TierError> {
         let (local, direction) = (LocalVertex(0), Direction::Out);
         let query = ListQuery { image, local, direction, extent: ImageExtent::Vertex, rows: false };
         let found = self.list(&query, has_memory)?;
-        Ok(found.map_or(MaskAnswer::Nothing, |list| MaskAnswer::Whole(list.present)))
+        Ok(match found {
+            None => MaskAnswer::Nothing,
+            Some(FoundList::Image(list)) => MaskAnswer::Whole(list.present),
+            Some(FoundList::Delta(delta)) => MaskAnswer::Whole(delta.present),
+        })
     }
 }
 
@@ -108,12 +122,12 @@ impl WholeList for PartOf<'_> {
     fn for_each(&self, mut f: impl FnMut(LocalVertex, ItemRef<'_>)) {
         let Some(part) = self.0 else { return };
         for local in (0..SUBGRAPH_VERTICES).map(|local| LocalVertex(local as u8)) {
-            range_of(part, local).filter_map(|at| item_of(part, at)).for_each(|item| f(local, item));
+            part.range_of(local.index()).filter_map(|at| item_of(part, at)).for_each(|item| f(local, item));
         }
     }
 
     fn degree(&self, local: LocalVertex) -> u64 {
-        self.0.map_or(0, |part| range_of(part, local).len() as u64)
+        self.0.map_or(0, |part| part.range_of(local.index()).len() as u64)
     }
 }
 
@@ -125,12 +139,6 @@ impl WholeList for ImageList<'_> {
     fn degree(&self, _: LocalVertex) -> u64 {
         u64::from(self.list.degree)
     }
-}
-
-/// Returns the range of a vertex's edges in a part.
-pub(crate) fn range_of(part: &AdjacencyPart, local: LocalVertex) -> Range<usize> {
-    let at = |i: usize| part.offsets.get(i).map_or(0, |&offset| offset as usize);
-    at(local.index())..at(local.index() + 1)
 }
 
 /// Returns edge number `at` of a part; `None` beyond its end.

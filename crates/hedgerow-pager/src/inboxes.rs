@@ -107,6 +107,17 @@ impl InboxView {
         last_of(&self.entries).unwrap_or(self.base.begin)
     }
 
+    /// Returns the number of outgoing edges that the operations add.
+    pub fn growth(&self) -> i64 {
+        self.entries(Direction::Out).iter().map(|entry| entry.op.op.growth()).sum()
+    }
+
+    /// Returns the operations after `t`, over a state that has the others; `None` if there are none.
+    pub fn after(mut self, t: Timestamp) -> Option<InboxView> {
+        self.entries.iter_mut().for_each(|entries| entries.retain(|entry| entry.ts > t));
+        self.entries.iter().any(|entries| !entries.is_empty()).then_some(self)
+    }
+
     /// True if there is an operation in this direction on a vertex.
     pub fn has(&self, direction: Direction, local: LocalVertex) -> bool {
         self.entries(direction).iter().any(|entry| entry.op.local == local)

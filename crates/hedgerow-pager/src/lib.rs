@@ -10,6 +10,8 @@
 //! `docs/design/pager.md` lists what moves into this crate later: pages, eviction, the budget.
 #![forbid(unsafe_code)]
 
+mod delta_words;
+mod deltas;
 mod images;
 mod inboxes;
 mod merge;

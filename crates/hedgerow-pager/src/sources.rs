@@ -1,7 +1,7 @@
-//! The open segments of a store, and reads of the newest image of each subgraph in each label.
+//! The open segments of a store, and reads of the valid image of each subgraph in each label: the newest
+//! image, with newer deltas applied.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -9,15 +9,14 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, Timestamp, VertexId, VertexKeyRef};
 use hedgerow_io::{Corruption, CorruptionKind, FileId, StoreId, Vfs};
 use hedgerow_tier::{
-    ImageId, ImageSummary, IndexedKey, LevelSegment, ListImage, ListQuery, Manifest, PageId, ReadCache,
-    SegmentInfo, SegmentReader, SubgraphImage, SubgraphKeys, TierError,
+    ImageId, ImageSummary, IndexedKey, LevelSegment, Manifest, PageId, ReadCache, SegmentInfo, SegmentReader,
+    SubgraphImage, SubgraphKeys, SubgraphRecord, TierError,
 };
 
-use crate::images::{ImageList, ImagesIn};
-use crate::merge::merge;
+use crate::images::ImagesIn;
 use crate::named_segment::NamedSegment;
 use crate::newest::{Places, newest_first, sort_newest_first};
-use crate::source::{HasMemory, Query};
+use crate::source::HasMemory;
 
 /// The segments that one manifest names, newest first. If several have an image of a subgraph in a label, the
 /// image in the newest segment is valid.
@@ -30,9 +29,12 @@ pub struct Sources {
     as_of: Timestamp,
 }
 
-fn invalid(file: &str, what: &'static str) -> TierError {
+pub(crate) fn invalid(file: &str, what: &'static str) -> TierError {
     Corruption::new(file, 0, CorruptionKind::Invalid(what)).into()
 }
+
+/// The depth of reads in all segments.
+const ALL: usize = usize::MAX;
 
 fn file_of(segment: &LevelSegment) -> FileId {
     segment.info.file_id
@@ -98,6 +100,20 @@ impl Sources {
         Sources { as_of, ..self }
     }
 
+    /// Returns these segments without the `count` newest ones.
+    #[cfg(test)]
+    pub(crate) fn without_newest(mut self, count: usize) -> Sources {
+        self.segments.drain(..count);
+        self
+    }
+
+    /// Returns the newest segment alone.
+    #[cfg(test)]
+    pub(crate) fn only_newest(mut self) -> Sources {
+        self.segments.truncate(1);
+        self
+    }
+
     /// Returns the checkpoint of the manifest: the segments have every commit up to this timestamp, and no
     /// later one.
     pub fn as_of(&self) -> Timestamp {
@@ -118,34 +134,34 @@ impl Sources {
         pages
     }
 
-    /// Returns the segments that have the page, newest first, each with the number of the page in it.
-    /// O(log pages) for each segment.
-    fn of_page(&self, id: PageId) -> impl Iterator<Item = (&NamedSegment, usize)> {
+    /// Returns those of the `depth` newest segments that have the page, newest first, each with the number of
+    /// the page in it. O(log pages) for each segment.
+    fn of_page(&self, id: PageId, depth: usize) -> impl Iterator<Item = (&NamedSegment, usize)> {
         let (segments, is_reversed) = (&self.segments, faults::is_on(PlantedFault::OlderImageLoaded));
         let in_order =
             move |at: usize| if is_reversed { segments.len().checked_sub(at + 1) } else { Some(at) };
-        (0..segments.len()).filter_map(move |at| {
+        (0..segments.len().min(depth)).filter_map(move |at| {
             let segment = segments.get(in_order(at)?)?;
             Some((&**segment, segment.reader.find_page(id)?))
         })
     }
 
-    /// Calls `read` for each segment that has the page, newest first, until all wanted places are found.
-    /// `read` gets the segment, the number of the page in it, and the wanted places that no newer segment
-    /// has. It returns the places that it found.
-    fn walk_page<'s, E>(
+    /// Calls `read` for each of the `depth` newest segments that has the page, newest first, until all wanted
+    /// places are found. `read` gets the segment, the number of the page in it, and the wanted places that no
+    /// newer segment has. It returns the places that it found.
+    pub(crate) fn walk_page<'s, E>(
         &'s self,
         id: PageId,
-        wanted: Places,
+        (wanted, depth): (Places, usize),
         mut read: impl FnMut(&'s NamedSegment, usize, Places) -> Result<Places, E>,
     ) -> Result<(), E> {
-        newest_first(self.of_page(id), wanted, |(segment, page), open| read(segment, page, open))
+        newest_first(self.of_page(id, depth), wanted, |(segment, page), open| read(segment, page, open))
     }
 
     /// Returns the sum of `number` over all segments that have the page.
     fn sum_of_page(&self, id: PageId, number: impl Fn(&SegmentReader, usize) -> u64) -> u64 {
         let mut sum = 0u64;
-        let Ok(()) = self.walk_page(id, Places::ALL, |segment, page, _| {
+        let Ok(()) = self.walk_page(id, (Places::ALL, ALL), |segment, page, _| {
             sum = sum.saturating_add(number(&segment.reader, page));
             Ok::<_, Infallible>(Places::NONE)
         });
@@ -171,7 +187,7 @@ impl Sources {
     /// Damage, and failures of the file system.
     pub fn summaries(&self, id: PageId) -> Result<Vec<ImageSummary>, TierError> {
         let mut found: Vec<ImageSummary> = Vec::new();
-        self.walk_page::<TierError>(id, Places::ALL, |segment, page, open| {
+        self.walk_page::<TierError>(id, (Places::ALL, ALL), |segment, page, open| {
             let mut taken = Places::NONE;
             let mut images = segment.reader.page_summaries(page)?;
             images.retain(|image| open.has(image.id.subgraph));
@@ -183,25 +199,25 @@ impl Sources {
         Ok(found)
     }
 
-    /// Calls `f` with the directory entry of each valid image of all pages, and with the segment of the
-    /// image, in no particular order. Reads all directories. O(images).
+    /// Calls `f` with the directory entry of each valid image and delta of all pages, and with its segment:
+    /// of each subgraph the newest records, down to an image. They come newest first. Reads all directories.
+    /// O(records).
     ///
     /// # Errors
-    /// Damage, and failures of the file system. It is also damage if an image is later than the image of the
+    /// Damage, and failures of the file system. It is also damage if a record is later than a record of the
     /// same subgraph and label in a newer segment.
     pub fn for_each_summary(&self, mut f: impl FnMut(&NamedSegment, ImageSummary)) -> Result<(), TierError> {
-        let mut newest: HashMap<ImageId, Timestamp> = HashMap::new();
+        // The timestamp of the last record, and whether it is an image.
+        let mut newest: HashMap<ImageId, (Timestamp, bool)> = HashMap::new();
         for segment in self.segments() {
-            for image in segment.reader.summaries()? {
-                match newest.entry(image.id) {
-                    Entry::Occupied(newer) if *newer.get() < image.as_of => {
-                        return Err(invalid(&segment.name, "an image later than the one in a newer segment"));
-                    }
-                    Entry::Occupied(_) => {}
-                    Entry::Vacant(entry) => {
-                        entry.insert(image.as_of);
-                        f(segment, image);
-                    }
+            for record in segment.reader.summaries()? {
+                let below = newest.get(&record.id).copied();
+                if below.is_some_and(|(newer, _)| newer < record.as_of) {
+                    return Err(invalid(&segment.name, "an image later than the one in a newer segment"));
+                }
+                if below.is_none_or(|(_, is_image)| !is_image) {
+                    newest.insert(record.id, (record.as_of, !record.is_delta));
+                    f(segment, record);
                 }
             }
         }
@@ -233,14 +249,9 @@ impl Sources {
         has_memory: HasMemory<'_>,
         mut f: impl FnMut(SubgraphImage, &str) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.walk_page(id, Places::of_bits(wanted), |segment, page, open| {
-            let mut found = Places::NONE;
-            let is_wanted = |image: ImageId| open.has(image.subgraph);
-            segment.reader.read_page_within(page, is_wanted, has_memory, |image| {
-                found.insert(image.id.subgraph);
-                f(image, &segment.name)
-            })?;
-            Ok(found)
+        self.read_records((id, wanted), ALL, has_memory, |record, file| match record {
+            SubgraphRecord::Image(image) => f(image, file),
+            SubgraphRecord::Delta(_) => Ok(()),
         })
     }
 
@@ -254,7 +265,7 @@ impl Sources {
         (id, wanted): (PageId, u64),
         mut f: impl FnMut(SubgraphKeys, &'s str) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.walk_page(id, Places::of_bits(wanted), |segment, page, open| {
+        self.walk_page(id, (Places::of_bits(wanted), ALL), |segment, page, open| {
             let mut found = Places::NONE;
             segment.reader.read_keys(
                 page,
@@ -281,31 +292,8 @@ impl Sources {
         cache: &ReadCache,
         has_memory: HasMemory<'_>,
     ) -> Result<Option<(SubgraphImage, &str)>, TierError> {
-        let mut found = None;
-        self.walk_page::<TierError>(id.page(), Places::of(id.subgraph), |segment, page, open| {
-            match segment.reader.read_image(page, id, cache, has_memory)? {
-                Some(image) => found = Some((image, segment.name.as_str())),
-                None => return Ok(Places::NONE),
-            }
-            Ok(open)
-        })?;
-        Ok(found)
-    }
-
-    /// Reads one list of the valid image, as [`read_image`](Self::read_image) does; `None` if there is no
-    /// image.
-    ///
-    /// # Errors
-    /// The errors of [`read_image`](Self::read_image).
-    pub fn read_list(
-        &self,
-        query: &ListQuery,
-        cache: &ReadCache,
-        has_memory: HasMemory<'_>,
-    ) -> Result<Option<(ListImage, &str)>, TierError> {
-        let merged = merge(self.images(query.image.page(), cache), &Query::from(query), has_memory)?;
-        let (base, _) = merged.into_parts();
-        Ok(base.map(|ImageList { list, file }| (list, file)))
+        let found = self.read_record(id, ALL, cache, has_memory)?;
+        Ok(found.and_then(|(record, file)| Some((record.into_image()?, file))))
     }
 
     /// Returns the images of a page as sources of a merge, newest first.
@@ -314,7 +302,7 @@ impl Sources {
         id: PageId,
         cache: &'c ReadCache,
     ) -> impl Iterator<Item = ImagesIn<'s, 'c>> {
-        self.of_page(id).map(|(segment, page)| ImagesIn { segment, page, cache })
+        self.of_page(id, ALL).map(|(segment, page)| ImagesIn { segment, page, cache })
     }
 
     /// True if all segments have a key index, so that keys can be looked up in them.

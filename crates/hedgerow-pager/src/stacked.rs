@@ -1,24 +1,35 @@
-//! Inboxes over images: lists and images with the operations of an inbox.
+//! Operations over images: lists and images with the operations of inboxes and deltas.
 
 use std::ops::Range;
 
-use hedgerow_core::{Columns, Direction, LabelId, LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_core::{
+    Columns, Direction, LabelId, LocalVertex, RowRef, SUBGRAPH_VERTICES, Timestamp, VertexId,
+};
 use hedgerow_mem::EdgeOp;
 use hedgerow_mem::items::ItemRef;
 use hedgerow_tier::{
-    AdjacencyPart, ImageId, ImageKeys, ListImage, ListQuery, ReadCache, ReadMemory, SubgraphImage, TierError,
+    AdjacencyPart, ImageId, ImageKeys, ListImage, ListQuery, ReadCache, ReadMemory, SubgraphDelta,
+    SubgraphImage, TierError,
 };
 
-use crate::images::{ImageList, ImagesIn, PartOf, range_of};
+use crate::delta_words::{ask_for_words, words_of};
+use crate::images::{ImageList, ImagesIn, PartOf};
 use crate::inboxes::{InboxEntry, InboxView};
-use crate::merge::merge;
+use crate::merge::{Merged, merge};
 use crate::source::{Answer, ChainId, Extent, HasMemory, MaskAnswer, Query, Source};
-use crate::sources::Sources;
+use crate::sources::{Sources, invalid};
 use crate::word::{Identity, Word, WordKind, compose};
 
-/// A source of a chain: an inbox, or something older.
-enum Stacked<'s, S> {
+/// Operations above older records of one subgraph.
+#[derive(Clone, Copy)]
+pub(crate) enum Above<'s> {
     Inbox(&'s InboxView),
+    Delta(&'s SubgraphDelta),
+}
+
+/// A source of a chain: operations, or something older.
+enum Stacked<'s, S> {
+    Above(Above<'s>),
     Older(S),
 }
 
@@ -29,33 +40,59 @@ impl<'s, S: Source<'s>> Source<'s> for Stacked<'s, S> {
     type Whole = S::Whole;
 
     fn answer(&self, query: &Query, has_memory: HasMemory<'_>) -> Result<Answer<'s, S::Whole>, TierError> {
-        let inbox = match self {
-            Stacked::Inbox(inbox) => inbox,
+        let words = match self {
+            Stacked::Above(above) => above.words(query.chain.direction(), query.extent, has_memory)?,
             Stacked::Older(source) => return source.answer(query, has_memory),
         };
-        let entries = inbox.entries(query.chain.direction());
-        let of = |entry: &InboxEntry| Identity { local: entry.op.local, other: entry.op.dst, rank: 0 };
-        let is_it = |entry: &&InboxEntry| query.extent.has(of(entry));
-        let count = entries.iter().filter(is_it).count();
-        if count == 0 {
-            return Ok(Answer::Nothing);
-        }
-        let needed = (count * size_of::<Word<'_>>()) as u64;
-        // Not copied later, unlike lists of images.
-        if !has_memory(ReadMemory::Values(needed)) {
-            return Err(TierError::NoRoom { needed });
-        }
-        // Newest first, as the composition demands.
-        let mut words: Vec<Word<'s>> = entries.iter().rev().filter(is_it).map(word_of).collect();
-        compose(&mut words);
-        Ok(Answer::Words(words))
+        Ok(if words.is_empty() { Answer::Nothing } else { Answer::Words(words) })
     }
 
     fn mask(&self, image: ImageId, has_memory: HasMemory<'_>) -> Result<MaskAnswer, TierError> {
         match self {
-            // No operation of an inbox is about a vertex.
-            Stacked::Inbox(_) => Ok(MaskAnswer::Nothing),
+            // No operation is about a vertex.
+            Stacked::Above(_) => Ok(MaskAnswer::Nothing),
             Stacked::Older(source) => source.mask(image, has_memory),
+        }
+    }
+}
+
+impl<'s> Above<'s> {
+    /// Returns the words about edges within the extent: one for each edge, ascending by identity.
+    fn words(
+        self,
+        direction: Direction,
+        extent: Extent,
+        has_memory: HasMemory<'_>,
+    ) -> Result<Vec<Word<'s>>, TierError> {
+        let inbox = match self {
+            Above::Inbox(inbox) => inbox,
+            Above::Delta(delta) => return words_of(delta, direction, extent, has_memory),
+        };
+        let entries = inbox.entries(direction);
+        let of = |entry: &InboxEntry| Identity { local: entry.op.local, other: entry.op.dst, rank: 0 };
+        let is_it = |entry: &&InboxEntry| extent.has(of(entry));
+        ask_for_words(entries.iter().filter(is_it).count(), has_memory)?;
+        // Newest first, as the composition demands.
+        let mut words: Vec<Word<'s>> = entries.iter().rev().filter(is_it).map(word_of).collect();
+        compose(&mut words);
+        Ok(words)
+    }
+
+    /// True if there are operations in this direction.
+    fn has(self, direction: Direction) -> bool {
+        match self {
+            Above::Inbox(inbox) => !inbox.entries(direction).is_empty(),
+            Above::Delta(delta) => {
+                delta.put.iter().chain(&delta.removed).any(|part| part.direction == direction)
+            }
+        }
+    }
+
+    /// Returns the timestamp of the last operation.
+    fn as_of(self) -> Timestamp {
+        match self {
+            Above::Inbox(inbox) => inbox.last(),
+            Above::Delta(delta) => delta.as_of,
         }
     }
 }
@@ -81,8 +118,26 @@ impl<'s> Source<'s> for LoadedImage<'s> {
 }
 
 impl Sources {
-    /// Reads one list, as [`read_list`](Self::read_list) does, with the operations of an inbox over it. These
-    /// segments are its base.
+    /// Reads one list of a subgraph, with the file that has its image; `None` if there is no image. Calls
+    /// `has_memory` before it takes memory.
+    ///
+    /// # Errors
+    /// Damage, and failures of the file system; [`TierError::NoRoom`] if `has_memory` returns false.
+    pub fn read_list(
+        &self,
+        query: &ListQuery,
+        cache: &ReadCache,
+        has_memory: HasMemory<'_>,
+    ) -> Result<Option<(ListImage, &str)>, TierError> {
+        let merged = merge(self.images(query.image.page(), cache), &Query::from(query), has_memory)?;
+        if merged.base().is_none() && !merged.words().is_empty() {
+            return Err(invalid("", "a delta without an image"));
+        }
+        self.list_of(merged, query, has_memory)
+    }
+
+    /// Like [`read_list`](Self::read_list), with the operations of an inbox over the list. These segments are
+    /// its base.
     ///
     /// # Errors
     /// The errors of [`read_list`](Self::read_list).
@@ -94,8 +149,18 @@ impl Sources {
         has_memory: HasMemory<'_>,
     ) -> Result<Option<(ListImage, &'s str)>, TierError> {
         let images = self.images(query.image.page(), cache).map(Stacked::Older);
-        let sources = std::iter::once(Stacked::Inbox(inbox)).chain(images);
+        let sources = std::iter::once(Stacked::Above(Above::Inbox(inbox))).chain(images);
         let merged = merge::<Stacked<'_, ImagesIn<'_, '_>>>(sources, &Query::from(query), has_memory)?;
+        self.list_of(merged, query, has_memory)
+    }
+
+    /// Applies the words of a merge to its list.
+    fn list_of<'s>(
+        &'s self,
+        merged: Merged<'s, ImageList<'s>>,
+        query: &ListQuery,
+        has_memory: HasMemory<'_>,
+    ) -> Result<Option<(ListImage, &'s str)>, TierError> {
         let (base, words) = merged.into_parts();
         if words.is_empty() {
             return Ok(base.map(|ImageList { list, file }| (list, file)));
@@ -120,22 +185,33 @@ impl Sources {
         image: Option<SubgraphImage>,
         has_memory: HasMemory<'_>,
     ) -> Result<Option<SubgraphImage>, TierError> {
+        self.image_below(&[Above::Inbox(inbox)], id, image, has_memory)
+    }
+
+    /// Returns an image with operations over it, which come newest first.
+    pub(crate) fn image_below(
+        &self,
+        above: &[Above<'_>],
+        id: ImageId,
+        image: Option<SubgraphImage>,
+        has_memory: HasMemory<'_>,
+    ) -> Result<Option<SubgraphImage>, TierError> {
         let directions = [Direction::Out, Direction::In];
-        if directions.iter().all(|&direction| inbox.entries(direction).is_empty()) {
-            return Ok(image);
-        }
+        let changed = |direction: &Direction| above.iter().any(|above| above.has(*direction));
+        let Some(newest) = above.first().filter(|_| directions.iter().any(changed)) else { return Ok(image) };
         let weighted = self.is_weighted(id.label);
         let mut image = image.unwrap_or_else(|| SubgraphImage {
             id,
-            as_of: inbox.base.begin,
+            as_of: Timestamp::ZERO,
             present: 0,
             keys: ImageKeys::Dense,
             parts: Vec::new(),
         });
         let mut parts = Vec::new();
-        for direction in directions.into_iter().filter(|&of| !inbox.entries(of).is_empty()) {
+        for direction in directions.into_iter().filter(changed) {
             let query = Query { chain: ChainId::new(id, direction), extent: Extent::Chain, rows: true };
-            let sources = [Stacked::Inbox(inbox), Stacked::Older(LoadedImage(&image))];
+            let sources = above.iter().map(|&above| Stacked::Above(above));
+            let sources = sources.chain(std::iter::once(Stacked::Older(LoadedImage(&image))));
             let merged = merge::<Stacked<'_, LoadedImage<'_>>>(sources, &query, has_memory)?;
             let (base, words) = merged.into_parts();
             let base = base.and_then(|PartOf(part)| part);
@@ -149,8 +225,34 @@ impl Sources {
         if id.label != LabelId::DEFAULT {
             image.present = image.parts.iter().fold(0, |mask, part| mask | with_neighbors(part));
         }
-        image.as_of = inbox.last();
+        image.as_of = newest.as_of();
         Ok(Some(image))
+    }
+
+    /// Returns one delta with the effect of several operations, which come newest first. `present` and
+    /// `edges` are the live vertices of the subgraph, and the number of its outgoing neighbor entries after
+    /// the operations. Returns `None` if there are none.
+    pub(crate) fn delta_of(
+        &self,
+        above: &[Above<'_>],
+        (id, present, edges): (ImageId, u64, u64),
+        has_memory: HasMemory<'_>,
+    ) -> Result<Option<SubgraphDelta>, TierError> {
+        let Some(newest) = above.first() else { return Ok(None) };
+        let (mut put, mut removed) = (Vec::new(), Vec::new());
+        for direction in [Direction::Out, Direction::In] {
+            let query = Query { chain: ChainId::new(id, direction), extent: Extent::Chain, rows: true };
+            let sources = above.iter().map(|&above| Stacked::Above(above));
+            let merged = merge::<Stacked<'_, LoadedImage<'_>>>(sources, &query, has_memory)?;
+            let (_, words) = merged.into_parts();
+            put.extend(part_with(None, &words, (direction, self.is_weighted(id.label)), has_memory)?);
+            let mut gone = words;
+            gone.retain(|word| word.kind == WordKind::Remove);
+            gone.iter_mut().for_each(|word| word.kind = WordKind::Put);
+            removed.extend(part_with(None, &gone, (direction, false), has_memory)?);
+        }
+        let delta = SubgraphDelta { id, as_of: newest.as_of(), present, edges, put, removed };
+        Ok(Some(delta).filter(|delta| !delta.put.is_empty() || !delta.removed.is_empty()))
     }
 
     /// True if the images of a label have weights.
@@ -217,7 +319,7 @@ struct Stretch<'p> {
 impl<'p> Stretch<'p> {
     fn of(part: Option<&'p AdjacencyPart>, local: LocalVertex) -> Stretch<'p> {
         let Some(part) = part else { return Stretch { neighbors: &[], weights: None } };
-        let range = range_of(part, local);
+        let range = part.range_of(local.index());
         let weights = part.weights.as_ref().and_then(|weights| weights.get(range.clone()));
         Stretch { neighbors: part.neighbors.get(range).unwrap_or(&[]), weights }
     }

@@ -1,6 +1,6 @@
 //! The disk tier: immutable segments of subgraphs, and the manifest that names the live ones.
 //!
-//! - [`segment`]: [`SegmentWriter`] and [`SegmentReader`] for files of [`SubgraphImage`]s.
+//! - [`segment`]: [`SegmentWriter`] and [`SegmentReader`] for files of [`SubgraphRecord`]s.
 //! - [`manifest`]: the [`Manifest`] and its atomic switch.
 //! - [`packed`]: neighbor lists in few bits, as segments store them.
 //! - [`sorter`]: sorting of more records than fit in memory, by [`temporary`] files.
@@ -23,7 +23,7 @@ pub mod temporary;
 pub use error::TierError;
 pub use manifest::{LevelSegment, LoadedManifest, LogSegmentRef, Manifest, Section};
 pub use segment::{
-    AdjacencyPart, Extent, ImageId, ImageKeys, ImageRef, ImageSummary, IndexedKey, KeysRef, ListImage,
-    ListQuery, PageId, PartRef, ReadCache, ReadMemory, SegmentInfo, SegmentReader, SegmentWriter,
-    SubgraphImage, SubgraphKeys,
+    AdjacencyPart, DeltaRef, Extent, FoundList, ImageId, ImageKeys, ImageRef, ImageSummary, IndexedKey,
+    KeysRef, ListImage, ListQuery, PageId, PartRef, ReadCache, ReadMemory, SegmentInfo, SegmentReader,
+    SegmentWriter, SubgraphDelta, SubgraphImage, SubgraphKeys, SubgraphRecord,
 };

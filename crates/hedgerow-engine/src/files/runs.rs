@@ -1,8 +1,10 @@
-//! The table of the segments that have the newest image of each subgraph in each label, and the choice of
-//! segments to merge into the next one. The names `run` and `Runs` in this module count segments.
+//! The table of the segments that have the newest image of each subgraph in each label, and the newer deltas;
+//! and the choice of segments to merge into the next one. The names `run` and `Runs` in this module count
+//! segments.
 
 use std::collections::HashMap;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::FileId;
 use hedgerow_pager::{Sources, sort_newest_first};
 use hedgerow_tier::{ImageId, LevelSegment};
@@ -11,23 +13,47 @@ use crate::error::Result;
 
 /// The most segments of checkpoints that a store keeps.
 pub(crate) const MOST_RUNS: usize = 8;
-/// The bytes of an image's entry in a directory, in addition to the image.
+/// The bytes of a record's entry in a directory, in addition to the record.
 const ENTRY_BYTES: u64 = 24;
 /// The bytes of superseded images that are not worth a merge in a small store.
 const SMALL: u64 = 64 << 10;
 
-/// The place of an image.
+/// The place of an image or a delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ImageLocation {
+struct RecordLocation {
     run: FileId,
     bytes: u64,
+}
+
+impl RecordLocation {
+    fn new(run: FileId, bytes: u64) -> RecordLocation {
+        RecordLocation { run, bytes: bytes + ENTRY_BYTES }
+    }
+}
+
+/// A record that was written into a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WrittenRecord {
+    pub(crate) id: ImageId,
+    /// The size of the record in the file.
+    pub(crate) bytes: u64,
+    pub(crate) is_delta: bool,
+}
+
+impl WrittenRecord {
+    /// Makes the record of an image.
+    pub(crate) fn image(id: ImageId, bytes: u64) -> WrittenRecord {
+        WrittenRecord { id, bytes, is_delta: false }
+    }
 }
 
 /// The newest image of each subgraph in each label. The table's size depends on the number of images in the
 /// segments, and not on the largest id in them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
-    newest: HashMap<ImageId, ImageLocation>,
+    newest: HashMap<ImageId, RecordLocation>,
+    /// The deltas that are newer than the image of their subgraph.
+    deltas: HashMap<ImageId, Vec<RecordLocation>>,
     /// True if directories were read; opening a store does not read them.
     are_read: bool,
 }
@@ -49,14 +75,14 @@ impl Merge {
         !self.keep.is_empty()
     }
 
-    fn takes(&self, run: FileId) -> bool {
+    pub(crate) fn takes(&self, run: FileId) -> bool {
         self.gone.iter().any(|gone| gone.info.file_id == run)
     }
 }
 
 impl Runs {
     /// The most bytes of memory that this table takes for each image, which it may reach while it grows.
-    pub(crate) const MOST_BYTES_PER_IMAGE: u64 = 3 * (size_of::<(ImageId, ImageLocation)>() as u64 + 1);
+    pub(crate) const MOST_BYTES_PER_IMAGE: u64 = 3 * (size_of::<(ImageId, RecordLocation)>() as u64 + 1);
 
     /// True if it is known which segment has which image.
     pub(crate) fn are_read(&self) -> bool {
@@ -72,26 +98,41 @@ impl Runs {
             return Ok(());
         }
         self.newest.clear();
-        sources.for_each_summary(|segment, image| {
-            self.put(image.id, segment.reader.info().file_id, image.bytes);
+        self.deltas.clear();
+        sources.for_each_summary(|segment, record| {
+            let place = RecordLocation::new(segment.reader.info().file_id, record.bytes);
+            if record.is_delta {
+                self.deltas.entry(record.id).or_default().push(place);
+            } else {
+                self.newest.insert(record.id, place);
+            }
         })?;
         self.are_read = true;
         Ok(())
     }
 
-    /// True if this segment has the newest image.
-    pub(crate) fn is_in(&self, id: ImageId, run: FileId) -> bool {
-        self.newest.get(&id).is_some_and(|place| place.run == run)
+    /// Notes a record that is newer than all others of its subgraph. An image replaces these others.
+    pub(crate) fn put(&mut self, record: &WrittenRecord, run: FileId) {
+        let place = RecordLocation::new(run, record.bytes);
+        if record.is_delta {
+            self.deltas.entry(record.id).or_default().push(place);
+            if faults::is_on(PlantedFault::ImageBelowDeltaForgotten) {
+                self.newest.remove(&record.id);
+            }
+        } else {
+            self.newest.insert(record.id, place);
+            self.deltas.remove(&record.id);
+        }
     }
 
-    /// Notes an image in a segment.
-    pub(crate) fn put(&mut self, id: ImageId, run: FileId, bytes: u64) {
-        self.newest.insert(id, ImageLocation { run, bytes: bytes + ENTRY_BYTES });
-    }
-
-    /// Notes that the segments in `gone` have no images any more.
+    /// Notes that the segments in `gone` have no records any more.
     pub(crate) fn forget_all_in(&mut self, gone: &[LevelSegment]) {
-        self.newest.retain(|_, place| gone.iter().all(|run| run.info.file_id != place.run));
+        let stays = |place: &RecordLocation| gone.iter().all(|run| run.info.file_id != place.run);
+        self.newest.retain(|_, place| stays(place));
+        self.deltas.retain(|_, places| {
+            places.retain(stays);
+            !places.is_empty()
+        });
     }
 
     /// True if some segment has an image with this id.
@@ -99,44 +140,70 @@ impl Runs {
         self.newest.contains_key(&id)
     }
 
+    /// True if some segment has a valid delta.
+    pub(crate) fn has_deltas(&self) -> bool {
+        !self.deltas.is_empty()
+    }
+
     /// Returns the bytes of the newest image with this id; 0 if there is none.
     pub(crate) fn bytes_of(&self, id: ImageId) -> u64 {
         self.newest.get(&id).map_or(0, |place| place.bytes)
     }
 
-    /// Returns the bytes of memory that this table takes. O(1).
+    /// Returns the bytes of memory that this table takes. O(1): the places of deltas are estimated.
     pub(crate) fn bytes(&self) -> usize {
-        self.newest.capacity() * (size_of::<(ImageId, ImageLocation)>() + 1)
+        let of_deltas = size_of::<(ImageId, Vec<RecordLocation>)>() + 4 * size_of::<RecordLocation>() + 1;
+        self.newest.capacity() * (size_of::<(ImageId, RecordLocation)>() + 1)
+            + self.deltas.capacity() * of_deltas
     }
 
-    /// Returns the bytes of all newest images.
+    /// Returns the places of all valid records.
+    fn places(&self) -> impl Iterator<Item = (ImageId, &RecordLocation)> {
+        let deltas = self.deltas.iter().flat_map(|(&id, places)| places.iter().map(move |place| (id, place)));
+        self.newest.iter().map(|(&id, place)| (id, place)).chain(deltas)
+    }
+
+    /// Returns the bytes of all valid records.
     pub(crate) fn live_bytes(&self) -> u64 {
-        self.newest.values().map(|place| place.bytes).sum()
+        self.places().map(|(_, place)| place.bytes).sum()
     }
 
-    /// True if the next segment gets the image from a segment that it takes in.
+    /// Returns the bytes of all valid deltas.
+    pub(crate) fn delta_bytes(&self) -> u64 {
+        self.deltas.values().flatten().map(|place| place.bytes).sum()
+    }
+
+    /// True if the next segment gets records of the subgraph from a segment that it takes in.
     pub(crate) fn is_taken_in(&self, id: ImageId, merge: &Merge) -> bool {
-        self.newest.get(&id).is_some_and(|place| merge.takes(place.run))
+        let deltas = self.deltas.get(&id).into_iter().flatten();
+        self.newest.get(&id).into_iter().chain(deltas).any(|place| merge.takes(place.run))
     }
 
-    /// Returns the bytes of the images that the next segment rewrites, except for those that `changed`
-    /// selects, which the segment writes anyway. O(images).
+    /// Returns the bytes of the records that the next segment rewrites, except for those that `changed`
+    /// selects, which the segment writes anyway. O(records).
     pub(crate) fn bytes_taken_in(&self, merge: &Merge, changed: impl Fn(ImageId) -> bool) -> u64 {
-        let taken_in = self.newest.iter().filter(|&(&id, place)| merge.takes(place.run) && !changed(id));
+        let taken_in = self.places().filter(|&(id, place)| merge.takes(place.run) && !changed(id));
         taken_in.map(|(_, place)| place.bytes).sum()
     }
 
-    /// Chooses the segments that the next segment takes in, if the images that `changed` selects are in it
-    /// anyway. See `docs/design/checkpoints.md` for the rule and its bounds. O(images).
-    pub(crate) fn plan(&self, runs: &[LevelSegment], changed: impl Fn(ImageId) -> bool) -> Merge {
+    /// Chooses the segments that the next segment takes in, if it has the images that `changed` selects, and
+    /// deltas of `new_deltas` bytes, anyway. See `docs/design/checkpoints.md` for the rule and its bounds.
+    /// O(records).
+    pub(crate) fn plan(
+        &self,
+        runs: &[LevelSegment],
+        changed: impl Fn(ImageId) -> bool,
+        new_deltas: u64,
+    ) -> Merge {
         let mut runs = runs.to_vec();
         sort_newest_first(&mut runs, |run| run.info.file_id);
         runs.reverse();
         let mut live = vec![0u64; runs.len()];
-        let mut gathered = 0;
-        for (&id, place) in &self.newest {
+        let mut gathered = new_deltas;
+        for (id, place) in self.places() {
             if changed(id) {
-                gathered += place.bytes;
+                // The new image replaces the deltas too, and has about the size of the old one.
+                gathered += if self.newest.get(&id) == Some(place) { place.bytes } else { 0 };
             } else if let Ok(run) = runs.binary_search_by_key(&place.run, |run| run.info.file_id) {
                 live[run] += place.bytes;
             }
@@ -199,12 +266,12 @@ mod tests {
         for number in 1..=400u64 {
             let changed: Vec<u32> = (0..1 + random(30)).map(|_| random(1000) as u32).collect();
             let is_changed = |id: ImageId| changed.contains(&id.subgraph.0);
-            let merge = runs.plan(&named, is_changed);
+            let merge = runs.plan(&named, is_changed, 0);
             let mut bytes = 200;
             for subgraph in (0..1000).map(SubgraphId) {
                 let id = ImageId { label: LabelId::DEFAULT, subgraph };
                 if is_changed(id) || runs.is_taken_in(id, &merge) {
-                    runs.put(id, FileId(number), IMAGE);
+                    runs.put(&WrittenRecord::image(id, IMAGE), FileId(number));
                     bytes += IMAGE + ENTRY_BYTES;
                 }
             }

@@ -104,7 +104,7 @@ fn write_backup(core: &Core, fs: &Arc<dyn Vfs>) -> Result<Backup> {
     let as_of = pinned.timestamp();
     let manifest = Manifest::new(StoreId::generate(), core.catalog.config);
     let (store, config, file_id) = (manifest.store, manifest.config, manifest.next_file_id);
-    let target = Target { fs: fs.clone(), file_id, store, config, writing: Writing::Backup };
+    let target = Target { fs: fs.clone(), file_id, store, config, writing: Writing::Backup, below: None };
     let written = write_run(core, as_of, target, |_| {
         core.check_usable()?;
         Ok(ImageMode::Image)

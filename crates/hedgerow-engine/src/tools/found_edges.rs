@@ -78,6 +78,25 @@ impl EdgeSorter {
         });
     }
 
+    /// Adds operation number `at` of a part of a delta, which belongs to the vertex `v` in the default label.
+    pub(super) fn add_operation(
+        &mut self,
+        v: u32,
+        (part, at): (&AdjacencyPart, usize),
+        is_removed: bool,
+        era: u32,
+    ) {
+        let Some(&VertexId(u)) = part.neighbors.get(at) else { return };
+        let (src, dst) = self.placement.ends_of_copy(v, u, part.direction);
+        let (place, weight) = ((LabelId::DEFAULT.0, src, dst, 0), part.weights.as_ref());
+        if is_removed {
+            self.remove_edge(place);
+        } else {
+            let weight = weight.and_then(|weights| weights.get(at).copied());
+            self.put_edge(place, era, weight, &[]);
+        }
+    }
+
     /// Adds an edge that the log puts, with `row` as the log has it.
     pub(super) fn put_edge(&mut self, place: EdgeTuple, era: u32, weight: Option<f64>, row: &[u8]) {
         self.put(place, WHOLE, era, weight, |out| out.put_bytes(row));

@@ -16,6 +16,10 @@ impl KnownImages {
         self.in_label.entry(id.label).or_default().insert(id.subgraph);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.in_label.is_empty()
+    }
+
     pub(super) fn contains(&self, id: ImageId) -> bool {
         self.in_label.get(&id.label).is_some_and(|known| known.contains(id.subgraph))
     }

@@ -14,6 +14,7 @@ mod rebuild;
 mod report;
 mod salvage;
 mod salvaged;
+mod salvaged_segments;
 mod vertex_map;
 
 pub use backup::Backup;

@@ -1,27 +1,26 @@
 //! Salvage: making a new store from the readable data of a damaged one.
 //!
-//! All used bytes have passed their checksums. The newest readable image of a subgraph is used; the log is
-//! also read after damage. The old store is never changed. `docs/design/salvage.md` has the rules.
+//! All used bytes have passed their checksums. The newest readable image of a subgraph is used, with the
+//! newer deltas; the log is also read after damage. The old store is never changed. `docs/design/salvage.md`
+//! has the rules.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{GraphConfig, LabelId, Timestamp};
+use hedgerow_core::{GraphConfig, Timestamp};
 use hedgerow_io::{
     Access, Dir, FileError, FileHeader, FileId, FileKind, FormatError, HEADER_BYTES, LockHeld, Lsn, RealFs,
     StoreId, Vfs, machine,
 };
 use hedgerow_log::{LogFinding, Witness, parse_segment_name};
 use hedgerow_pager::sort_newest_first;
+use hedgerow_tier::Manifest;
 use hedgerow_tier::manifest::segment_id;
-use hedgerow_tier::segment::{SegmentInfo, SegmentLoss, read_damaged, segment_name};
+use hedgerow_tier::segment::{SegmentInfo, read_damaged};
 use hedgerow_tier::sorter::Sorter;
 use hedgerow_tier::temporary::TemporaryDirectory;
-use hedgerow_tier::{ImageId, Manifest, SubgraphImage};
 
 use super::backup::remove_files;
-use super::known_images::KnownImages;
 use super::new_store::NewStore;
 use super::rebuild::Rebuilt;
 use super::report::SalvageReport;
@@ -102,14 +101,14 @@ fn default_limit() -> u64 {
 }
 
 /// The files to read.
-struct Source {
-    fs: Arc<dyn Vfs>,
-    store: StoreId,
-    manifest: Option<Manifest>,
+pub(super) struct Source {
+    pub(super) fs: Arc<dyn Vfs>,
+    pub(super) store: StoreId,
+    pub(super) manifest: Option<Manifest>,
     /// The segments, newest first.
-    segments: Vec<(FileId, Option<SegmentInfo>)>,
+    pub(super) segments: Vec<(FileId, Option<SegmentInfo>)>,
     logs: Vec<FileId>,
-    report: SalvageReport,
+    pub(super) report: SalvageReport,
     _lock: Option<Box<dyn hedgerow_io::VfsLock>>,
 }
 
@@ -168,56 +167,6 @@ impl Source {
         named.or_else(|| self.segments.iter().find_map(of_segment))
     }
 
-    /// Adds the content of segments to `salvaged`, newest first. Returns the timestamp that they reach.
-    fn read_segments(&mut self, schema: &Schema, salvaged: &mut SalvagedGraph) -> Timestamp {
-        let mut config = self.manifest.as_ref().map(|manifest| manifest.config);
-        let mut checkpoint = self.manifest.as_ref().map_or(Timestamp::ZERO, |m| m.checkpoint);
-        let (mut newest, mut added_stale) = (KnownImages::default(), false);
-        let (mut seen, mut missed) = (KnownImages::default(), KnownImages::default());
-        // Once a segment is lost as a whole, every image in an older one may be outdated.
-        let mut outdated = false;
-        for (id, info) in &self.segments {
-            let (mut losses, mut count) = (Vec::new(), 0);
-            let mut take = |image: SubgraphImage| {
-                checkpoint = checkpoint.max(image.as_of);
-                count += 1;
-                let id = image.id;
-                if !seen.contains(id) {
-                    let stale = outdated || missed.contains(id);
-                    if !stale {
-                        newest.insert(id);
-                    }
-                    added_stale |= stale;
-                    salvaged.add_image(&image, stale);
-                }
-                seen.insert(id);
-            };
-            let read =
-                read_damaged(&self.fs, (*id, self.store), info.as_ref(), config, &mut take, &mut |loss| {
-                    losses.push(loss)
-                });
-            let whole = info.is_some_and(|info| info.subgraphs == count);
-            let lost = tell_losses(&mut self.report, (&segment_name(*id), schema), losses, &seen, whole);
-            lost.images.into_iter().for_each(|id| missed.insert(id));
-            outdated |= lost.unknown;
-            match read {
-                Ok(stated) => config = config.or(stated),
-                Err(error) => {
-                    self.report.lose(format_args!("{}: {error}", segment_name(*id)));
-                    outdated = true;
-                }
-            }
-        }
-        for id in missed.ids().filter(|&id| seen.contains(id)) {
-            self.report.lose(format_args!("{}: restored from an older image", image_shown(schema, id)));
-        }
-        self.report.lost_subgraphs = missed.subgraphs();
-        salvaged.without_properties = missed.take(LabelId::VERTICES);
-        self.report.subgraphs = seen.subgraphs();
-        salvaged.know_newest(newest, added_stale);
-        checkpoint
-    }
-
     /// Adds the commits that the segments lack to `salvaged`; continues reading the log after each damage.
     fn read_log(&mut self, salvaged: &mut SalvagedGraph, checkpoint: Timestamp) {
         let report = &mut self.report;
@@ -245,55 +194,6 @@ impl Source {
         if let Err(error) = hedgerow_log::read_damaged(self.fs.clone(), witness, checkpoint, &mut take) {
             report.lose(format_args!("the log: {error}"));
         }
-    }
-}
-
-/// The images that a segment has lost.
-struct LostImages {
-    images: Vec<ImageId>,
-    /// True if there may be more lost images, of which nothing is known.
-    unknown: bool,
-}
-
-/// Reports the losses of a segment. If it is `whole`, all else in it was read. An image that was `seen` in it
-/// or in a newer segment is no loss.
-fn tell_losses(
-    report: &mut SalvageReport,
-    (name, schema): (&str, &Schema),
-    losses: Vec<SegmentLoss>,
-    seen: &KnownImages,
-    whole: bool,
-) -> LostImages {
-    let mut lost = LostImages { images: Vec::new(), unknown: false };
-    for SegmentLoss { image, error } in losses {
-        match image {
-            Some(_) if faults::is_on(PlantedFault::SalvageSilent) => {}
-            Some(image) if !seen.contains(image) => {
-                lost.images.push(image);
-                report.lose(format_args!("{name}, {}: {error}", image_shown(schema, image)));
-            }
-            Some(_) => {}
-            None => {
-                lost.unknown |= !whole;
-                report.damage(format_args!("{name}: {error}"));
-            }
-        }
-    }
-    if lost.unknown {
-        report.lose(format_args!(
-            "{name}: its other content is unknown; images in older segments may be outdated"
-        ));
-    }
-    lost
-}
-
-/// Describes an image: its subgraph, and its label by name.
-fn image_shown(schema: &Schema, ImageId { label, subgraph }: ImageId) -> String {
-    let number = subgraph.0;
-    match schema.label_by_id(label) {
-        _ if label == LabelId::DEFAULT => format!("subgraph {number}"),
-        Some(label) => format!("subgraph {number} of {}", label.shown()),
-        None => format!("subgraph {number} of label number {}, whose name is lost", label.0),
     }
 }
 

@@ -6,6 +6,7 @@ use hedgerow_core::{GraphConfig, LabelId, SUBGRAPH_VERTICES, VertexKey};
 
 use super::block::BlockKind;
 use super::columns;
+use super::delta::{DeltaRef, SubgraphDelta, SubgraphRecord};
 use super::directory::{Directory, ImageEntry, Place, PlacedImage};
 use super::image::{AdjacencyPart, ImageKeys, SubgraphImage, needs_keys, no_keys};
 use super::key_records::KeyRecords;
@@ -94,8 +95,8 @@ impl<'a> PageImages<'a> {
         PageImages { label: directory.label, config, topology, keys: KeyRecords::new(keys), columns }
     }
 
-    /// Reads one image: its neighbors with pieces, its keys, its properties.
-    pub(super) fn read(&mut self, placed: &PlacedImage) -> Result<SubgraphImage, TierError> {
+    /// Reads one record: its neighbors with pieces, its keys, its properties.
+    pub(super) fn read(&mut self, placed: &PlacedImage) -> Result<SubgraphRecord, TierError> {
         self.read_within(placed, &mut |_| true)
     }
 
@@ -104,7 +105,7 @@ impl<'a> PageImages<'a> {
         &mut self,
         placed: &PlacedImage,
         has_memory: HasMemory<'_>,
-    ) -> Result<SubgraphImage, TierError> {
+    ) -> Result<SubgraphRecord, TierError> {
         ask(has_memory, ReadMemory::Values(bytes_beside_lists(placed)))?;
         let mut topology = self.read_topology(placed, has_memory)?;
         let keys = self.keys.read(placed)?;
@@ -114,11 +115,11 @@ impl<'a> PageImages<'a> {
             done.map_err(|fault| self.columns.error(placed.columns, fault))?;
         }
         let needs_columns = topology.needs_columns();
-        let image = finish(topology, keys, self.config).and_then(|image| {
-            let fits = image.edge_count() == placed.entry.edges && needs_columns == (placed.columns.len > 0);
-            if fits { Ok(image) } else { Err("image differs from the directory") }
+        let record = finish(topology, keys, self.config).and_then(|record| {
+            let fits = record.entries() == placed.entry.edges && needs_columns == (placed.columns.len > 0);
+            if fits { Ok(record) } else { Err("image differs from the directory") }
         });
-        image.map_err(|what| self.topology.error(placed.topology, Fault { position: 0, what }))
+        record.map_err(|what| self.topology.error(placed.topology, Fault { position: 0, what }))
     }
 
     fn read_topology(
@@ -174,13 +175,16 @@ impl Topology {
         if (self.id, self.as_of, self.present) != (id, entry.as_of, entry.present) {
             return Some("record differs from the directory");
         }
+        if self.delta != entry.delta {
+            return Some("record of another kind than the directory states");
+        }
         let fits = self.pieces() == u64::from(entry.pieces);
         (!fits).then_some("number of pieces differs from the directory")
     }
 
     /// True if the keys of the image's vertices are stored in a record.
     pub(super) fn needs_keys(&self, config: &GraphConfig) -> bool {
-        needs_keys(self.id.label, self.present, config)
+        self.delta.is_none() && needs_keys(self.id.label, self.present, config)
     }
 
     pub(super) fn needs_columns(&self) -> bool {
@@ -188,22 +192,42 @@ impl Topology {
     }
 }
 
-/// Returns the image, if all parts of it are present and consistent. `keys` is the content of the keys'
-/// record, if the image has one.
+/// Returns the image or the delta, if all parts of it are present and consistent. `keys` is the content of
+/// the keys' record, if there is one.
 pub(super) fn finish(
     topology: Topology,
     keys: Option<ImageKeys>,
     config: &GraphConfig,
-) -> Result<SubgraphImage, &'static str> {
+) -> Result<SubgraphRecord, &'static str> {
     if keys.is_some() != topology.needs_keys(config) {
         return Err("keys that are missing, or belong to no vertex");
+    }
+    if let Some(edges) = topology.delta {
+        return finish_delta(topology, edges, config).map(SubgraphRecord::Delta);
     }
     let Topology { id, as_of, present, parts, .. } = topology;
     let keys = keys.unwrap_or_else(|| no_keys(id.label, config));
     let parts: Vec<AdjacencyPart> = parts.into_iter().map(|part| part.adjacency).collect();
     let image = SubgraphImage { id, as_of, present, keys, parts };
     match image.with_ref(|image| image.fault(config)) {
-        None => Ok(image),
+        None => Ok(SubgraphRecord::Image(image)),
+        Some(what) => Err(what),
+    }
+}
+
+fn finish_delta(topology: Topology, edges: u64, config: &GraphConfig) -> Result<SubgraphDelta, &'static str> {
+    if topology.needs_columns() {
+        return Err("properties in a delta");
+    }
+    let Topology { id, as_of, present, parts, .. } = topology;
+    if !parts.is_sorted_by_key(|part| part.is_removed) {
+        return Err("parts out of order");
+    }
+    let (removed, put): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| part.is_removed);
+    let of = |parts: Vec<Part>| parts.into_iter().map(|part| part.adjacency).collect();
+    let delta = SubgraphDelta { id, as_of, present, edges, put: of(put), removed: of(removed) };
+    match delta.with_ref(|delta: &DeltaRef<'_>| delta.fault(config)) {
+        None => Ok(delta),
         Some(what) => Err(what),
     }
 }

@@ -14,10 +14,11 @@ use crate::bytes::{Bytes, Fault};
 use crate::id::{ImageId, PAGE_SUBGRAPHS};
 
 /// Flags of a directory in which some subgraphs have keys, properties or pieces. Without a flag the directory
-/// lacks the column of these lengths.
+/// lacks the column of these lengths. With the fourth flag some records are deltas.
 const WITH_KEYS: u8 = 1;
 const WITH_COLUMNS: u8 = 2;
 const WITH_PIECES: u8 = 4;
+const WITH_DELTAS: u8 = 8;
 
 /// An entry of a directory: the lengths in bytes of the records of one image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub(super) struct ImageEntry {
     pub(super) columns: u64,
     /// The number of pieces that follow the head.
     pub(super) pieces: u32,
+    /// The number of outgoing neighbors of the subgraph after the operations of a delta; `None` for an image.
+    pub(super) delta: Option<u64>,
 }
 
 /// The place of a record.
@@ -61,6 +64,14 @@ pub(super) struct Directory {
     /// The position of each block in the file; the last element is the end of the page's last block.
     pub(super) positions: Vec<u64>,
     pub(super) images: Vec<PlacedImage>,
+}
+
+impl ImageEntry {
+    /// Returns the number of live vertices of an image in `label`; 0 for a delta, which adds none.
+    pub(super) fn vertices(&self, label: LabelId) -> u32 {
+        let has_vertices = label == LabelId::DEFAULT && self.delta.is_none();
+        if has_vertices { self.present.count_ones() } else { 0 }
+    }
 }
 
 impl Directory {
@@ -122,11 +133,17 @@ pub(super) fn encode(blocks: &[u16], images: &[ImageEntry], out: &mut Vec<u8>) {
     let any = |has: fn(&ImageEntry) -> bool, flag: u8| if images.iter().any(has) { flag } else { 0 };
     let flags = any(|image| image.keys > 0, WITH_KEYS)
         | any(|image| image.columns > 0, WITH_COLUMNS)
-        | any(|image| image.pieces > 0, WITH_PIECES);
+        | any(|image| image.pieces > 0, WITH_PIECES)
+        | any(|image| image.delta.is_some(), WITH_DELTAS);
     out.extend(mask.to_le_bytes());
     out.extend((blocks.len() as u32).to_le_bytes());
     out.extend([flags, 0, 0, 0]);
     out.extend(blocks.iter().flat_map(|len| len.to_le_bytes()));
+    if flags & WITH_DELTAS != 0 {
+        let deltas = images.iter().filter(|image| image.delta.is_some());
+        let mask = deltas.fold(0u64, |mask, image| mask | 1 << (image.subgraph.0 % PAGE_SUBGRAPHS));
+        out.extend(mask.to_le_bytes());
+    }
     for image in images {
         out.extend(image.as_of.0.to_le_bytes());
         out.extend(image.present.to_le_bytes());
@@ -141,6 +158,9 @@ pub(super) fn encode(blocks: &[u16], images: &[ImageEntry], out: &mut Vec<u8>) {
         if flags & WITH_PIECES != 0 {
             out.extend(image.pieces.to_le_bytes());
         }
+        if let Some(edges) = image.delta {
+            out.extend(edges.to_le_bytes().iter().take(6));
+        }
     }
 }
 
@@ -151,17 +171,22 @@ pub(super) fn decode(raw: &[u8], page: &PageEntry, end: u64) -> Result<Directory
     let mask = bytes.u64()?;
     let blocks = bytes.u32()? as usize;
     let [flags, reserved @ ..] = bytes.fixed::<4>()?;
-    bytes.require(flags & !(WITH_KEYS | WITH_COLUMNS | WITH_PIECES) == 0, "unknown directory flags")?;
+    let known = WITH_KEYS | WITH_COLUMNS | WITH_PIECES | WITH_DELTAS;
+    bytes.require(flags & !known == 0, "unknown directory flags")?;
     bytes.require(reserved == [0; 3], "reserved directory bytes in use")?;
     bytes.require(mask.count_ones() == u32::from(page.images), "image count differs from the top index")?;
     let lens = bytes.array(blocks, u16::from_le_bytes)?;
+    let deltas = if flags & WITH_DELTAS != 0 { bytes.u64()? } else { 0 };
+    let fits = deltas & !mask == 0 && deltas.count_ones() == u32::from(page.deltas);
+    bytes.require(fits, "other deltas than the top index states")?;
+    bytes.require((deltas == 0) == (flags & WITH_DELTAS == 0), "a mask of no deltas")?;
     let positions =
         positions(&lens, page.blocks, end).ok_or_else(|| bytes.fault("blocks that do not fill the page"))?;
     let mut walk = Walk { lens: &lens, block: 0, offset: 0 };
     let mut images = Vec::with_capacity(mask.count_ones() as usize);
     for place in (0..PAGE_SUBGRAPHS).filter(|place| mask >> place & 1 == 1) {
         let subgraph = SubgraphId(page.id.page * PAGE_SUBGRAPHS + place);
-        let entry = decode_entry(&mut bytes, subgraph, flags)?;
+        let entry = decode_entry(&mut bytes, subgraph, flags, deltas >> place & 1 == 1)?;
         let topology = walk.take(u64::from(entry.topology));
         let pieces = walk.pass(entry.pieces);
         let placed = topology
@@ -177,7 +202,12 @@ pub(super) fn decode(raw: &[u8], page: &PageEntry, end: u64) -> Result<Directory
     Ok(Directory { label: page.id.label, positions, images })
 }
 
-fn decode_entry(bytes: &mut Bytes<'_>, subgraph: SubgraphId, flags: u8) -> Result<ImageEntry, Fault> {
+fn decode_entry(
+    bytes: &mut Bytes<'_>,
+    subgraph: SubgraphId,
+    flags: u8,
+    is_delta: bool,
+) -> Result<ImageEntry, Fault> {
     let as_of = Timestamp(bytes.u64()?);
     let present = bytes.u64()?;
     let edges = six_bytes(bytes)?;
@@ -185,10 +215,13 @@ fn decode_entry(bytes: &mut Bytes<'_>, subgraph: SubgraphId, flags: u8) -> Resul
     let keys = if flags & WITH_KEYS != 0 { bytes.u32()? } else { 0 };
     let columns = if flags & WITH_COLUMNS != 0 { six_bytes(bytes)? } else { 0 };
     let pieces = if flags & WITH_PIECES != 0 { bytes.u32()? } else { 0 };
+    let delta = if is_delta { Some(six_bytes(bytes)?) } else { None };
+    let is_alone = keys == 0 && columns == 0 && pieces == 0;
+    bytes.require(!is_delta || is_alone, "keys, properties or pieces of a delta")?;
     let fits = (topology::HEAD_BYTES..=MOST_PAYLOAD).contains(&usize::from(topology));
     bytes.require(fits, "length of a record out of range")?;
     bytes.require(subgraph <= VertexId::MAX.subgraph(), "subgraph id out of range")?;
-    Ok(ImageEntry { subgraph, as_of, present, edges, topology, keys, columns, pieces })
+    Ok(ImageEntry { subgraph, as_of, present, edges, topology, keys, columns, pieces, delta })
 }
 
 fn six_bytes(bytes: &mut Bytes<'_>) -> Result<u64, Fault> {
@@ -230,8 +263,7 @@ fn place_rest(walk: &mut Walk<'_>, images: &mut [PlacedImage]) -> Option<()> {
 fn check_sums(bytes: &Bytes<'_>, page: &PageEntry, images: &[PlacedImage]) -> Result<(), Fault> {
     let edges = images.iter().try_fold(0u64, |sum, image| sum.checked_add(image.entry.edges));
     let newest = images.iter().map(|image| image.entry.as_of).max().unwrap_or(Timestamp::ZERO);
-    let vertices: u32 = images.iter().map(|image| image.entry.present.count_ones()).sum();
-    let vertices = if page.id.label == LabelId::DEFAULT { vertices } else { 0 };
+    let vertices: u32 = images.iter().map(|image| image.entry.vertices(page.id.label)).sum();
     let fits = edges == Some(page.edges) && newest == page.as_of && vertices == page.vertices;
     bytes.require(fits, "counts of directory and top index differ")
 }

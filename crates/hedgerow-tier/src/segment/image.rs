@@ -1,5 +1,6 @@
 //! The content of a segment for one subgraph: an owned form for reads, a borrowed one for writes.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use hedgerow_core::key::MAX_KEY_BYTES;
@@ -158,7 +159,12 @@ impl AdjacencyPart {
 
     /// Returns the neighbors of the local vertex `local` (0 to 63); empty for other numbers.
     pub fn neighbors_of(&self, local: usize) -> &[VertexId] {
-        range_of(&self.offsets, local).and_then(|range| self.neighbors.get(range)).unwrap_or(&[])
+        self.neighbors.get(self.range_of(local)).unwrap_or(&[])
+    }
+
+    /// Returns the range of a vertex's edges in the part; empty for other numbers than 0 to 63.
+    pub fn range_of(&self, local: usize) -> Range<usize> {
+        range_of(&self.offsets, local).unwrap_or(0..0)
     }
 }
 
@@ -188,14 +194,14 @@ fn check_label(image: &ImageRef<'_>) -> Option<&'static str> {
     (!fits).then_some("vertices without neighbors in the image of a label")
 }
 
-fn out_entries(direction: Direction, entries: usize) -> u64 {
+pub(super) fn out_entries(direction: Direction, entries: usize) -> u64 {
     match direction {
         Direction::Out => entries as u64,
         Direction::In => 0,
     }
 }
 
-fn range_of(offsets: &[u32; SUBGRAPH_VERTICES + 1], local: usize) -> Option<std::ops::Range<usize>> {
+pub(super) fn range_of(offsets: &[u32; SUBGRAPH_VERTICES + 1], local: usize) -> Option<Range<usize>> {
     Some(*offsets.get(local)? as usize..*offsets.get(local + 1)? as usize)
 }
 

@@ -67,7 +67,7 @@ pub struct ListImage {
     pub part: Option<AdjacencyPart>,
 }
 
-/// A reader of lists of one image of a page.
+/// A reader of lists of one image of a page, or of a delta.
 pub(super) struct ListReader<'a> {
     pub(super) source: &'a Source,
     pub(super) config: &'a GraphConfig,
@@ -94,8 +94,8 @@ struct Cut<'a> {
 }
 
 impl ListReader<'_> {
-    /// Reads the answer to `query`. Calls `has_memory` before it takes memory for a block or for the list.
-    pub(super) fn read(&self, query: &ListQuery, has_memory: HasMemory<'_>) -> Result<ListImage, TierError> {
+    /// Reads the list of an image. Calls `has_memory` before it takes memory for a block or for the list.
+    pub(super) fn image(&self, query: &ListQuery, has_memory: HasMemory<'_>) -> Result<ListImage, TierError> {
         let present = self.placed.entry.present;
         let mut found = ListImage { present, ..ListImage::default() };
         if present & query.local.bit() == 0 || query.extent == Extent::Vertex {
@@ -313,7 +313,7 @@ impl ListReader<'_> {
     }
 
     /// Returns a block, which must be of `kind`: from the cache, or from the file after verification.
-    fn block(&self, number: usize, kind: BlockKind) -> Result<Arc<Block>, TierError> {
+    pub(super) fn block(&self, number: usize, kind: BlockKind) -> Result<Arc<Block>, TierError> {
         let range = self.directory.range_of_block(number);
         let Some(Range { start, end }) = range else {
             return Err(self.source.invalid(0, "block beyond its page"));
@@ -338,7 +338,7 @@ impl ListReader<'_> {
         }
     }
 
-    fn error(&self, place: Place, fault: Fault) -> TierError {
+    pub(super) fn error(&self, place: Place, fault: Fault) -> TierError {
         let block = self.directory.range_of_block(place.block).map_or(0, |range| range.start);
         let offset = (HEAD_BYTES + place.offset + fault.position) as u64;
         self.source.invalid(block.saturating_add(offset), fault.what)

@@ -1,4 +1,5 @@
-//! Segments: immutable files of images of subgraphs, in ascending order of label and subgraph.
+//! Segments: immutable files of records of subgraphs (images and deltas), in ascending order of label and
+//! subgraph.
 //!
 //! A segment is written once, under a file id that is never reused, and never changes. No reader uses the
 //! file until a manifest names it; a writer that fails or is dropped leaves only a harmless stray file.
@@ -8,12 +9,15 @@ mod block;
 mod cache;
 mod columns;
 mod degrees;
+mod delta;
 mod directory;
+mod encode;
 mod image;
 mod key_index;
 mod key_records;
 mod keys;
 mod list;
+mod list_delta;
 mod loss;
 mod page;
 mod page_keys;
@@ -39,9 +43,11 @@ mod tests;
 
 pub use crate::id::{ImageId, PageId};
 pub use cache::ReadCache;
+pub use delta::{DeltaRef, SubgraphDelta, SubgraphRecord};
 pub use image::{AdjacencyPart, ImageKeys, ImageRef, KeysRef, PartRef, SubgraphImage};
 pub use key_index::IndexedKey;
 pub use list::{Extent, ListImage, ListQuery};
+pub use list_delta::FoundList;
 pub use loss::SegmentLoss;
 pub use page_keys::SubgraphKeys;
 pub use read_memory::ReadMemory;
@@ -62,7 +68,8 @@ pub struct SegmentInfo {
     pub bytes: u64,
     /// The 128-bit checksum of the whole file.
     pub hash: u128,
-    /// The number of images: a subgraph has one for each label in which the segment stores it.
+    /// The number of records, images and deltas: a subgraph has one for each label in which the segment
+    /// stores it.
     pub subgraphs: u64,
     /// The number of live vertices in these images.
     pub vertices: u64,
@@ -74,6 +81,9 @@ pub struct SegmentInfo {
     /// The first and the last page; `None` in an empty segment.
     pub pages: Option<(PageId, PageId)>,
 }
+
+/// The bit for deltas among the incompatible features in the header of a segment.
+const DELTAS_FEATURE: u32 = 2;
 
 /// Returns the name of the segment `file_id`: `seg-<16 hex digits>.csr`.
 pub fn segment_name(file_id: FileId) -> String {

@@ -6,13 +6,14 @@ use hedgerow_core::{GraphConfig, KeyKind, LabelId, Timestamp};
 
 use super::block::{BlockKind, FULL_PAYLOAD, MOST_PAYLOAD};
 use super::columns;
+use super::delta::DeltaRef;
 use super::directory::{self, ImageEntry};
+use super::encode::{encode, encode_delta, encode_pieces};
 use super::image::ImageRef;
 use super::keys::encode_key_record;
 use super::records::Records;
 use super::sink::Sink;
 use super::top::PageEntry;
-use super::topology;
 use crate::TierError;
 use crate::id::{ImageId, PageId};
 use crate::temporary::TemporaryDirectory;
@@ -51,6 +52,11 @@ impl OpenPage {
         self.id == id.page()
     }
 
+    /// True if the page has no record yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.images.is_empty()
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         let blocks = self.blocks.lengths.capacity() * 2 + self.blocks.open.capacity();
         self.images.capacity() * size_of::<ImageEntry>()
@@ -69,7 +75,7 @@ impl OpenPage {
         scratch: &mut Vec<u8>,
     ) -> Result<u64, TierError> {
         scratch.clear();
-        let is_cut = topology::encode(image, scratch);
+        let is_cut = encode(image, scratch);
         let topology = scratch.len() as u16;
         self.blocks.put_record(scratch, BlockKind::Topology, sink)?;
         let (pieces, piece_bytes) = if is_cut { self.put_pieces(image, sink, scratch)? } else { (0, 0) };
@@ -83,8 +89,37 @@ impl OpenPage {
             keys,
             columns,
             pieces,
+            delta: None,
         });
         Ok(u64::from(topology) + piece_bytes + u64::from(keys) + columns)
+    }
+
+    /// Appends a delta, which must have passed [`DeltaRef::fault`] and be above the records before. Returns
+    /// the bytes of its record; `None`, and appends nothing, if the record would be longer than a block.
+    pub(super) fn put_delta(
+        &mut self,
+        delta: &DeltaRef<'_>,
+        sink: &mut Sink,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Option<u64>, TierError> {
+        scratch.clear();
+        if !encode_delta(delta, scratch) {
+            return Ok(None);
+        }
+        let topology = scratch.len() as u16;
+        self.blocks.put_record(scratch, BlockKind::Topology, sink)?;
+        self.images.push(ImageEntry {
+            subgraph: delta.id.subgraph,
+            as_of: delta.as_of,
+            present: delta.present,
+            edges: delta.entries(),
+            topology,
+            keys: 0,
+            columns: 0,
+            pieces: 0,
+            delta: Some(delta.edges),
+        });
+        Ok(Some(u64::from(topology)))
     }
 
     /// Completes the block of the head and appends the pieces, each in a block. Returns their number and the
@@ -97,7 +132,7 @@ impl OpenPage {
     ) -> Result<(u32, u64), TierError> {
         self.blocks.close(BlockKind::Topology, sink)?;
         let (before, begin) = (self.blocks.lengths.len(), sink.position());
-        topology::encode_pieces(image, scratch, |piece| {
+        encode_pieces(image, scratch, |piece| {
             self.blocks.lengths.push(piece.len() as u16);
             sink.put_block(BlockKind::Piece, piece)
         })?;
@@ -139,11 +174,11 @@ impl OpenPage {
         }
         let begin = directories.len();
         directory::encode(&blocks.lengths, &images, directories);
-        let vertices: u32 = images.iter().map(|image| image.present.count_ones()).sum();
         Ok(PageEntry {
             id,
             images: images.len() as u8,
-            vertices: if id.label == LabelId::DEFAULT { vertices } else { 0 },
+            deltas: images.iter().filter(|image| image.delta.is_some()).count() as u8,
+            vertices: images.iter().map(|image| image.vertices(id.label)).sum(),
             edges: images.iter().map(|image| image.edges).sum(),
             as_of: images.iter().map(|image| image.as_of).max().unwrap_or(Timestamp::ZERO),
             blocks: blocks_begin,

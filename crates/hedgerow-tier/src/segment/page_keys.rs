@@ -38,8 +38,8 @@ impl SubgraphKeys {
 
 impl PagedSegment {
     /// Reads in order the keys of the `wanted` images of page number `i`, of the default label, and passes
-    /// them to `f`. Stops at the first error of the read or of `f`. Checks all rules of images except the
-    /// rules about neighbors.
+    /// them to `f`; deltas have none. Stops at the first error of the read or of `f`. Checks all rules of
+    /// images except the rules about neighbors.
     pub(super) fn read_keys<E: From<TierError>>(
         &self,
         i: usize,
@@ -48,7 +48,8 @@ impl PagedSegment {
     ) -> Result<(), E> {
         let directory = self.directory(i)?;
         let images = &directory.images;
-        let is_wanted = |placed: &PlacedImage| wanted(placed.id(directory.label));
+        let has_keys = |placed: &PlacedImage| placed.entry.delta.is_none();
+        let is_wanted = |placed: &PlacedImage| has_keys(placed) && wanted(placed.id(directory.label));
         let Some(last) = images.iter().rposition(is_wanted) else { return Ok(()) };
         let end = directory.positions.len().saturating_sub(1);
         let columns = images.iter().map(|placed| placed.columns).find(|place| place.len > 0);

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::GraphConfig;
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{GraphConfig, LabelId};
 use hedgerow_io::{FileId, StoreId};
 
 use super::SegmentInfo;
 use super::assemble::PageImages;
 use super::block::index_checksum;
 use super::cache::{Key, ReadCache};
+use super::delta::SubgraphRecord;
 use super::directory::{self, Directory, PlacedImage};
-use super::image::SubgraphImage;
-use super::list::{ListImage, ListQuery, ListReader};
+use super::list::{ListQuery, ListReader};
+use super::list_delta::FoundList;
 use super::read_memory::{HasMemory, ReadMemory, ask};
 use super::source::Source;
 use super::summary::ImageSummary;
@@ -129,14 +130,14 @@ impl PagedSegment {
         Ok(summarize(&self.directory(i)?).collect())
     }
 
-    /// Reads the `wanted` images of page number `i`, in order, and passes each to `f`. Stops at the first
+    /// Reads the `wanted` records of page number `i`, in order, and passes each to `f`. Stops at the first
     /// error of the read or of `f`.
     pub(super) fn read_page<E: From<TierError>>(
         &self,
         i: usize,
         wanted: impl Fn(ImageId) -> bool,
         has_memory: HasMemory<'_>,
-        mut f: impl FnMut(SubgraphImage) -> Result<(), E>,
+        mut f: impl FnMut(SubgraphRecord) -> Result<(), E>,
     ) -> Result<(), E> {
         let directory = self.directory(i)?;
         let is_wanted = |placed: &PlacedImage| wanted(placed.id(directory.label));
@@ -153,14 +154,14 @@ impl PagedSegment {
 }
 
 impl PagedSegment {
-    /// Reads one image of page number `i`, if the page has it. Reads each of its blocks alone.
-    pub(super) fn read_image(
+    /// Reads one record of page number `i`, if the page has it. Reads each of its blocks alone.
+    pub(super) fn read_record(
         &self,
         i: usize,
         id: ImageId,
         cache: &ReadCache,
         has_memory: HasMemory<'_>,
-    ) -> Result<Option<SubgraphImage>, TierError> {
+    ) -> Result<Option<SubgraphRecord>, TierError> {
         let directory = self.cached_directory(i, cache)?;
         let Some(placed) = directory.find(id) else { return Ok(None) };
         let mut images = PageImages::block_by_block(&self.source, &directory, &self.footer.config);
@@ -175,7 +176,7 @@ impl PagedSegment {
         query: &ListQuery,
         cache: &ReadCache,
         has_memory: HasMemory<'_>,
-    ) -> Result<Option<ListImage>, TierError> {
+    ) -> Result<Option<FoundList>, TierError> {
         let directory = self.cached_directory(i, cache)?;
         let Some(placed) = directory.find(query.image) else { return Ok(None) };
         let (source, config, directory) = (&self.source, &self.footer.config, &*directory);
@@ -198,16 +199,14 @@ impl PagedSegment {
 }
 
 fn summarize(directory: &Directory) -> impl Iterator<Item = ImageSummary> {
-    directory.images.iter().map(|placed| {
-        let live = if directory.label == LabelId::DEFAULT { placed.entry.present.count_ones() } else { 0 };
-        ImageSummary {
-            id: placed.id(directory.label),
-            as_of: placed.entry.as_of,
-            present: placed.entry.present,
-            vertices: live,
-            edges: placed.entry.edges,
-            bytes: placed.bytes(&directory.positions),
-        }
+    directory.images.iter().map(|placed| ImageSummary {
+        id: placed.id(directory.label),
+        is_delta: placed.entry.delta.is_some(),
+        as_of: placed.entry.as_of,
+        present: placed.entry.present,
+        vertices: placed.entry.vertices(directory.label),
+        edges: placed.entry.delta.unwrap_or(placed.entry.edges),
+        bytes: placed.bytes(&directory.positions),
     })
 }
 

@@ -8,15 +8,17 @@ use hedgerow_io::checksum::Checksum;
 use hedgerow_io::{Access, Corruption, CorruptionKind, Dir, StoreId, Vfs};
 
 use super::cache::ReadCache;
+use super::delta::SubgraphRecord;
 use super::image::SubgraphImage;
 use super::key_index::{self, IndexedKey, KeyIndex};
-use super::list::{ListImage, ListQuery};
+use super::list::ListQuery;
+use super::list_delta::FoundList;
 use super::page_keys::SubgraphKeys;
 use super::paged::PagedSegment;
 use super::read_memory::ReadMemory;
 use super::source::Source;
 use super::summary::ImageSummary;
-use super::{SegmentInfo, segment_name};
+use super::{DELTAS_FEATURE, SegmentInfo, segment_name};
 use crate::TierError;
 use crate::id::{ImageId, PageId};
 
@@ -58,6 +60,10 @@ impl SegmentReader {
                 .source()
                 .invalid(0, "a key index that the header does not announce, or a missing one that it does"));
         }
+        let has_deltas = paged.pages().iter().any(|page| page.deltas > 0);
+        if has_deltas && header.incompat & DELTAS_FEATURE == 0 {
+            return Err(paged.source().invalid(0, "deltas that the header does not announce"));
+        }
         Ok(SegmentReader { info: *info, store, paged, keys })
     }
 
@@ -91,7 +97,8 @@ impl SegmentReader {
         self.paged.pages().binary_search_by_key(&id, |page| page.id).ok()
     }
 
-    /// Returns the number of outgoing neighbor entries on page number `i`; 0 if no page has this number.
+    /// Returns the number of outgoing neighbor entries on page number `i`, in images and in deltas; 0 if no
+    /// page has this number.
     pub fn edges_of_page(&self, i: usize) -> u64 {
         self.paged.pages().get(i).map_or(0, |page| page.edges)
     }
@@ -102,7 +109,7 @@ impl SegmentReader {
         self.paged.pages().get(i).map_or(0, |page| end.saturating_sub(page.blocks))
     }
 
-    /// Returns the summaries of the images of page number `i`, ascending by id, without reading the images.
+    /// Returns the summaries of the records of page number `i`, ascending by id, without reading the records.
     /// Cost: one read of the page's directory, about 30 bytes for each image.
     ///
     /// # Errors
@@ -111,7 +118,7 @@ impl SegmentReader {
         self.paged.page_summaries(i)
     }
 
-    /// Returns the summary of each image, ascending by id, without reading the images. Cost: reads of all
+    /// Returns the summary of each record, ascending by id, without reading the records. Cost: reads of all
     /// directories, about 30 bytes for each image.
     ///
     /// # Errors
@@ -120,9 +127,9 @@ impl SegmentReader {
         self.paged.summaries()
     }
 
-    /// Reads the `wanted` images of page number `i`, in order, and passes each to `f`. Stops at the first
-    /// error of the read or of `f`. Cost: blocks on reads of the data from the first wanted image to the
-    /// last, up to 512 KiB in one read.
+    /// Reads the `wanted` records of page number `i`, in order, and passes each image to `f`. Stops at the
+    /// first error of the read or of `f`. Cost: blocks on reads of the data from the first wanted record to
+    /// the last, up to 512 KiB in one read.
     ///
     /// # Errors
     /// [`TierError::File`], [`TierError::NoSuchPage`] if `i` is not below [`page_count`](Self::page_count),
@@ -131,23 +138,23 @@ impl SegmentReader {
         &self,
         i: usize,
         wanted: impl Fn(ImageId) -> bool,
-        f: impl FnMut(SubgraphImage) -> Result<(), E>,
+        mut f: impl FnMut(SubgraphImage) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.read_page_within(i, wanted, &mut |_| true, f)
+        self.read_records(i, wanted, &mut |_| true, |record| record.into_image().map_or(Ok(()), &mut f))
     }
 
-    /// Like [`read_page`](Self::read_page), but calls `has_memory` before it takes memory: first for buffers,
-    /// then for each image before its lists are read, perhaps several times. When `f` gets an image, the
-    /// memory of the image belongs to the caller.
+    /// Like [`read_page`](Self::read_page), but passes deltas to `f` too, and calls `has_memory` before it
+    /// takes memory: first for buffers, then for each record before its lists are read, perhaps several
+    /// times. When `f` gets a record, the memory of the record belongs to the caller.
     ///
     /// # Errors
     /// The errors of [`read_page`](Self::read_page); [`TierError::NoRoom`] if `has_memory` returns false.
-    pub fn read_page_within<E: From<TierError>>(
+    pub fn read_records<E: From<TierError>>(
         &self,
         i: usize,
         wanted: impl Fn(ImageId) -> bool,
         has_memory: &mut dyn FnMut(ReadMemory) -> bool,
-        f: impl FnMut(SubgraphImage) -> Result<(), E>,
+        f: impl FnMut(SubgraphRecord) -> Result<(), E>,
     ) -> Result<(), E> {
         self.paged.read_page(i, wanted, has_memory, f)
     }
@@ -222,27 +229,28 @@ impl SegmentReader {
         self.keys.as_ref().map_or(Ok(()), |keys| self.paged.verify_keys(keys, self.store))
     }
 
-    /// Reads one image of page number `i`, if the page has it. Calls `has_memory` before it takes memory for
-    /// the image. Cost: a read of the page's directory, unless the cache has it, and a read for each block of
-    /// the image.
+    /// Reads one image or delta of page number `i`, if the page has it. Calls `has_memory` before it takes
+    /// memory for it. Cost: a read of the page's directory, unless the cache has it, and a read for each
+    /// block of the record.
     ///
     /// # Errors
     /// [`TierError::File`]; [`TierError::NoSuchPage`]; [`TierError::NoRoom`].
-    pub fn read_image(
+    pub fn read_record(
         &self,
         i: usize,
         id: ImageId,
         cache: &ReadCache,
         has_memory: &mut dyn FnMut(ReadMemory) -> bool,
-    ) -> Result<Option<SubgraphImage>, TierError> {
-        self.paged.read_image(i, id, cache, has_memory)
+    ) -> Result<Option<SubgraphRecord>, TierError> {
+        self.paged.read_record(i, id, cache, has_memory)
     }
 
-    /// Reads one list of an image of page number `i`, or some of it; `None` if the page does not have the
-    /// image. Calls `has_memory` before it takes memory for a block or for the list. Blocks on reads of all
-    /// data that the cache lacks: the page's directory and the block of the image's record. For an image in
-    /// pieces it also reads one block for each piece of the list, or O(log pieces) blocks to find one
-    /// neighbor. With properties it also reads the blocks of all properties of the image.
+    /// Reads one list of an image of page number `i`, or some of it, or the whole delta that the page has
+    /// instead; `None` if the page has neither. Calls `has_memory` before it takes memory for a block or for
+    /// the list. Blocks on reads of all data that the cache lacks: the page's directory and the block of the
+    /// image's record. For an image in pieces it also reads one block for each piece of the list, or O(log
+    /// pieces) blocks to find one neighbor. With properties it also reads the blocks of all properties of the
+    /// image.
     ///
     /// # Errors
     /// [`TierError::File`]; [`TierError::NoSuchPage`]; [`TierError::NoRoom`].
@@ -252,7 +260,7 @@ impl SegmentReader {
         query: &ListQuery,
         cache: &ReadCache,
         has_memory: &mut dyn FnMut(ReadMemory) -> bool,
-    ) -> Result<Option<ListImage>, TierError> {
+    ) -> Result<Option<FoundList>, TierError> {
         self.paged.read_list(i, query, cache, has_memory)
     }
 

@@ -6,7 +6,7 @@ use hedgerow_core::GraphConfig;
 use hedgerow_io::{Access, CorruptionKind, Dir, FileId, FormatError, HEADER_BYTES, StoreId, Vfs};
 
 use super::assemble::PageImages;
-use super::image::SubgraphImage;
+use super::delta::SubgraphRecord;
 use super::loss::SegmentLoss;
 use super::paged::{PagedSegment, read_footer};
 use super::source::Source;
@@ -14,7 +14,7 @@ use super::walk::{Handover, walk};
 use super::{SegmentInfo, segment_name};
 use crate::TierError;
 
-/// Passes every readable image of the segment `file_id` to `found`, and every loss to `lost`. `info` is a
+/// Passes every readable record of the segment `file_id` to `found`, and every loss to `lost`. `info` is a
 /// manifest's record of the segment, if there is one. `config` is the graph's configuration, if it is already
 /// known. Returns the configuration that the segment itself states, if that is still readable.
 ///
@@ -29,7 +29,7 @@ pub fn read_damaged(
     (file_id, store): (FileId, StoreId),
     info: Option<&SegmentInfo>,
     config: Option<GraphConfig>,
-    found: &mut dyn FnMut(SubgraphImage),
+    found: &mut dyn FnMut(SubgraphRecord),
     lost: &mut dyn FnMut(SegmentLoss),
 ) -> Result<Option<GraphConfig>, TierError> {
     let name = segment_name(file_id);

@@ -3,6 +3,7 @@
 
 mod caps;
 mod damage;
+mod deltas;
 mod directory;
 mod files;
 mod hostile;

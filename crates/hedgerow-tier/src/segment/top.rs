@@ -30,8 +30,10 @@ const MOST_PAGES: u64 = 1 << 36;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageEntry {
     pub(super) id: PageId,
-    /// The number of its images, 1 to 64.
+    /// The number of its records, images and deltas, 1 to 64.
     pub(super) images: u8,
+    /// The number of deltas among them.
+    pub(super) deltas: u8,
     pub(super) vertices: u32,
     pub(super) edges: u64,
     pub(super) as_of: Timestamp,
@@ -45,7 +47,7 @@ pub(super) struct PageEntry {
 impl PageEntry {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         out.extend(self.id.label.0.to_le_bytes());
-        out.extend([self.images, 0]);
+        out.extend([self.images, self.deltas]);
         out.extend(self.id.page.to_le_bytes());
         out.extend(self.blocks.to_le_bytes());
         out.extend(self.directory.to_le_bytes());
@@ -57,7 +59,7 @@ impl PageEntry {
 
     fn decode(bytes: &mut Bytes<'_>) -> Result<PageEntry, Fault> {
         let label = LabelId(bytes.u16()?);
-        let [images, reserved] = bytes.fixed::<2>()?;
+        let [images, deltas] = bytes.fixed::<2>()?;
         let page = bytes.u32()?;
         let blocks = bytes.u64()?;
         let directory = bytes.u64()?;
@@ -65,8 +67,12 @@ impl PageEntry {
         let vertices = bytes.u32()?;
         let edges = bytes.u64()?;
         let as_of = Timestamp(bytes.u64()?);
-        bytes.require(reserved == 0, "reserved bytes of the top index in use")?;
         bytes.require((1..=PAGE_SUBGRAPHS as u8).contains(&images), "number of images out of range")?;
+        bytes.require(deltas <= images, "more deltas than records")?;
+        bytes.require(
+            deltas == 0 || label == LabelId::DEFAULT,
+            "a delta in another label than the default one",
+        )?;
         bytes.require(page <= VertexId::MAX.subgraph().0 / PAGE_SUBGRAPHS, "page out of range")?;
         bytes.require(
             u64::from(directory_len) >= DIRECTORY_HEAD + u64::from(images) * DIRECTORY_ENTRY,
@@ -75,6 +81,7 @@ impl PageEntry {
         Ok(PageEntry {
             id: PageId { label, page },
             images,
+            deltas,
             vertices,
             edges,
             as_of,

@@ -1,11 +1,11 @@
-//! The encoding of the neighbors of one subgraph in one label. The layout is drawn in
+//! The record of the neighbors of one subgraph in one label, and its decoding. The layout is drawn in
 //! `docs/format/segment.md`.
 
 use hedgerow_core::{Columns, Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
 
 use super::block::MOST_PAYLOAD;
-use super::degrees::{degree_width, put_degrees, take_degrees};
-use super::image::{AdjacencyPart, ImageRef, PartRef};
+use super::degrees::take_degrees;
+use super::image::AdjacencyPart;
 use super::read_memory::{HasMemory, ReadMemory, ask};
 use crate::TierError;
 use crate::bytes::{Bytes, Fault};
@@ -13,25 +13,30 @@ use crate::id::ImageId;
 use crate::packed::{self, Form};
 
 /// The kind of a record with a whole image.
-const WHOLE: u8 = 0;
+pub(super) const WHOLE: u8 = 0;
 /// The kind of the head of an image whose neighbors follow in pieces, each in a block.
-const CUT: u8 = 1;
+pub(super) const CUT: u8 = 1;
+/// The kind of a record with a delta, which is never cut.
+pub(super) const DELTA: u8 = 2;
+
+/// A bit beside the direction of a part: its edges are removed. Only in a delta.
+pub(super) const REMOVED: u8 = 2;
 
 /// The encoding of packed neighbors in which the first neighbor of each list is written unchanged.
-const PACKED: u8 = 1;
+pub(super) const PACKED: u8 = 1;
 /// The encoding of packed neighbors in which the first neighbor of each list is written as its distance from
 /// the vertex.
-const PACKED_NEAR: u8 = 2;
+pub(super) const PACKED_NEAR: u8 = 2;
 
 /// Flags of a part: weights follow the neighbors; ranks follow the weights; properties are in the record of
 /// columns.
-const WEIGHTS: u8 = 1;
-const RANKS: u8 = 2;
-const PROPERTIES: u8 = 4;
+pub(super) const WEIGHTS: u8 = 1;
+pub(super) const RANKS: u8 = 2;
+pub(super) const PROPERTIES: u8 = 4;
 
 /// The most bytes of a neighbor in [`packed`]: five for the first of a list, four and its share of the width
 /// byte for others.
-const MOST_PACKED: usize = 5;
+pub(super) const MOST_PACKED: usize = 5;
 
 /// The error of lists for which the allocator has no memory.
 pub(super) const NO_MEMORY: &str = "no memory for lists this long";
@@ -49,6 +54,8 @@ pub(super) struct Topology {
     pub(super) present: u64,
     /// True if the neighbors follow in pieces.
     pub(super) is_cut: bool,
+    /// The number of outgoing neighbor entries after the operations of a delta; `None` for an image.
+    pub(super) delta: Option<u64>,
     pub(super) parts: Vec<Part>,
 }
 
@@ -56,6 +63,8 @@ pub(super) struct Topology {
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) adjacency: AdjacencyPart,
+    /// True for edges that a delta removes.
+    pub(super) is_removed: bool,
     pub(super) has_columns: bool,
     pub(super) entries: u32,
     pub(super) form: Form,
@@ -63,7 +72,7 @@ pub(super) struct Part {
 
 /// Returns how many neighbors a piece has: the number that always fits in a block. The last piece of a part
 /// may have fewer.
-fn piece_entries(weights: bool, ranks: bool) -> u32 {
+pub(super) fn piece_entries(weights: bool, ranks: bool) -> u32 {
     (MOST_PAYLOAD / (MOST_PACKED + 8 * usize::from(weights) + 8 * usize::from(ranks))) as u32
 }
 
@@ -127,101 +136,6 @@ impl Topology {
     }
 }
 
-/// Appends the record of `image`, which must have passed [`ImageRef::fault`]. Returns true if the record is
-/// only a head; then [`encode_pieces`] encodes the rest.
-pub(super) fn encode(image: &ImageRef<'_>, out: &mut Vec<u8>) -> bool {
-    let begin = out.len();
-    let most: usize =
-        MOST_HEAD + parts_of(image).map(|part| part.neighbors.len() * most_of(part)).sum::<usize>();
-    // An image that takes at most four blocks unpacked is packed, to find out whether it then fits in one.
-    if most <= 4 * MOST_PAYLOAD {
-        encode_head(image, WHOLE, out, |part, form, out| {
-            encode_entries(image.id.subgraph, part, form, 0..part.neighbors.len() as u32, out);
-        });
-        if out.len() - begin <= MOST_PAYLOAD {
-            return false;
-        }
-        out.truncate(begin);
-    }
-    encode_head(image, CUT, out, |_, _, _| {});
-    true
-}
-
-/// Encodes the pieces of `image`, and passes each to `put`, in order.
-pub(super) fn encode_pieces<E>(
-    image: &ImageRef<'_>,
-    scratch: &mut Vec<u8>,
-    mut put: impl FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    for part in parts_of(image) {
-        let form = form_of(image.id.subgraph, part);
-        let (entries, step) = (part.neighbors.len() as u32, piece_entries_of(part));
-        for from in (0..entries).step_by(step as usize) {
-            scratch.clear();
-            encode_entries(
-                image.id.subgraph,
-                part,
-                form,
-                from..entries.min(from.saturating_add(step)),
-                scratch,
-            );
-            put(scratch)?;
-        }
-    }
-    Ok(())
-}
-
-fn parts_of<'a>(image: &ImageRef<'a>) -> impl Iterator<Item = &'a PartRef<'a>> + Clone {
-    image.parts.iter().filter(|part| !part.neighbors.is_empty())
-}
-
-fn piece_entries_of(part: &PartRef<'_>) -> u32 {
-    piece_entries(part.weights.is_some(), part.ranks.is_some())
-}
-
-fn most_of(part: &PartRef<'_>) -> usize {
-    MOST_PACKED + 8 * usize::from(part.weights.is_some()) + 8 * usize::from(part.ranks.is_some())
-}
-
-fn encode_head(
-    image: &ImageRef<'_>,
-    kind: u8,
-    out: &mut Vec<u8>,
-    entries: impl Fn(&PartRef<'_>, Form, &mut Vec<u8>),
-) {
-    out.extend(image.id.subgraph.0.to_le_bytes());
-    out.extend(image.id.label.0.to_le_bytes());
-    out.extend([kind, parts_of(image).count() as u8]);
-    out.extend(image.as_of.0.to_le_bytes());
-    out.extend(image.present.to_le_bytes());
-    for part in parts_of(image) {
-        let form = form_of(image.id.subgraph, part);
-        let width = degree_width(part.offsets);
-        let flag = |on: bool, bit: u8| if on { bit } else { 0 };
-        let flags = flag(part.weights.is_some(), WEIGHTS)
-            | flag(part.ranks.is_some(), RANKS)
-            | flag(part.columns.is_some(), PROPERTIES);
-        out.extend([part.direction as u8, width, if form.relative { PACKED_NEAR } else { PACKED }, flags]);
-        out.extend((part.neighbors.len() as u32).to_le_bytes());
-        put_degrees(part.offsets, width, out);
-        entries(part, form, out);
-    }
-}
-
-/// Returns the form of a part. If neighbors have ids close to the ids of their vertices, the first neighbor
-/// of each list is shorter as a distance.
-fn form_of(subgraph: SubgraphId, part: &PartRef<'_>) -> Form {
-    let form = |relative| Form { relative, repeats: part.ranks.is_some() };
-    let (mut plain, mut near) = (0, 0);
-    for (local, range) in portions(part.offsets, 0..part.neighbors.len() as u32) {
-        let Some(&first) = part.neighbors.get(range.start as usize) else { continue };
-        let source = vertex(subgraph, local);
-        plain += packed::first_len(first, source, form(false));
-        near += packed::first_len(first, source, form(true));
-    }
-    form(near < plain)
-}
-
 pub(super) fn vertex(subgraph: SubgraphId, local: usize) -> VertexId {
     VertexId((subgraph.0 << 6) | local as u32)
 }
@@ -234,24 +148,6 @@ pub(super) fn portions(
     let lists = offsets.iter().zip(offsets.iter().skip(1)).enumerate();
     let cut = lists.map(move |(local, (&from, &to))| (local, from.max(range.start)..to.min(range.end)));
     cut.filter(|(_, portion)| !portion.is_empty())
-}
-
-fn encode_entries(
-    subgraph: SubgraphId,
-    part: &PartRef<'_>,
-    form: Form,
-    range: std::ops::Range<u32>,
-    out: &mut Vec<u8>,
-) {
-    for (local, portion) in portions(part.offsets, range.clone()) {
-        let list = part.neighbors.get(portion.start as usize..portion.end as usize).unwrap_or(&[]);
-        packed::encode_list(list, vertex(subgraph, local), form, out);
-    }
-    let range = range.start as usize..range.end as usize;
-    let weights = part.weights.and_then(|weights| weights.get(range.clone())).unwrap_or(&[]);
-    out.extend(weights.iter().flat_map(|weight| weight.to_le_bytes()));
-    let ranks = part.ranks.and_then(|ranks| ranks.get(range)).unwrap_or(&[]);
-    out.extend(ranks.iter().flat_map(|rank| rank.to_le_bytes()));
 }
 
 /// Reads the next record. The bytes have passed their checksum, but may still be forged. So allocations are
@@ -290,13 +186,16 @@ pub(super) fn decode_with(
     let parts = bytes.u8()?;
     let as_of = Timestamp(bytes.u64()?);
     let present = bytes.u64()?;
-    bytes.require(kind == WHOLE || kind == CUT, "unknown record kind")?;
-    bytes.require(parts <= 2, "more parts than there are directions")?;
+    bytes.require(matches!(kind, WHOLE | CUT | DELTA), "unknown record kind")?;
+    let most = if kind == DELTA { 4 } else { 2 };
+    bytes.require(parts <= most, "more parts than there are directions")?;
     let id = ImageId { label, subgraph };
-    let mut topology = Topology { id, as_of, present, is_cut: kind == CUT, parts: Vec::new() };
+    let delta = if kind == DELTA { Some(bytes.u64()?) } else { None };
+    let mut topology = Topology { id, as_of, present, is_cut: kind == CUT, delta, parts: Vec::new() };
     for _ in 0..parts {
         let mut part = decode_part(bytes)?;
-        if kind == WHOLE {
+        bytes.require(kind == DELTA || !part.is_removed, "removed edges in an image")?;
+        if kind != CUT {
             entries(bytes, subgraph, &mut part)?;
         }
         topology.parts.push(part);
@@ -306,9 +205,11 @@ pub(super) fn decode_with(
 }
 
 fn decode_part(bytes: &mut Bytes<'_>) -> Result<Part, Fault> {
-    let direction = match bytes.u8()? {
-        0 => Direction::Out,
-        1 => Direction::In,
+    let (direction, is_removed) = match bytes.u8()? {
+        0 => (Direction::Out, false),
+        1 => (Direction::In, false),
+        2 => (Direction::Out, true),
+        3 => (Direction::In, true),
         _ => return Err(bytes.fault("unknown direction")),
     };
     let width = bytes.u8()?;
@@ -330,7 +231,7 @@ fn decode_part(bytes: &mut Bytes<'_>) -> Result<Part, Fault> {
         columns: Columns::default(),
     };
     let form = Form { relative, repeats: flags & RANKS != 0 };
-    Ok(Part { adjacency, has_columns: flags & PROPERTIES != 0, entries, form })
+    Ok(Part { adjacency, is_removed, has_columns: flags & PROPERTIES != 0, entries, form })
 }
 
 /// Reads the neighbors `range` of a part, and appends them to those already read.

@@ -4,7 +4,7 @@ use hedgerow_core::GraphConfig;
 
 use super::assemble::{decode_columns, finish};
 use super::block::{self, BlockKind, HEAD_BYTES};
-use super::image::SubgraphImage;
+use super::delta::SubgraphRecord;
 use super::keys::decode_key_record;
 use super::loss::SegmentLoss;
 use super::source::Source;
@@ -13,10 +13,10 @@ use crate::TierError;
 use crate::bytes::{Bytes, Fault};
 use crate::id::ImageId;
 
-/// The receiver of images and losses while blocks are read.
+/// The receiver of records and losses while blocks are read.
 pub(super) struct Handover<'a> {
     pub(super) config: &'a GraphConfig,
-    pub(super) found: &'a mut dyn FnMut(SubgraphImage),
+    pub(super) found: &'a mut dyn FnMut(SubgraphRecord),
     pub(super) lost: &'a mut dyn FnMut(SegmentLoss),
 }
 

@@ -6,13 +6,14 @@ use hedgerow_core::{GraphConfig, KeyKind, LabelId};
 use hedgerow_io::{Dir, FileHeader, FileId, FileKind, StoreId, Vfs};
 
 use super::block::index_checksum;
+use super::delta::DeltaRef;
 use super::image::ImageRef;
 use super::key_index::{self, KeyEntries};
 use super::page::OpenPage;
 use super::sink::Sink;
 use super::top::{DIRECTORY_CHECKSUM, FOOTER_MAGIC, Footer, PageEntry};
 use super::totals::Totals;
-use super::{SegmentInfo, segment_name, temporary_stem};
+use super::{DELTAS_FEATURE, SegmentInfo, segment_name, temporary_stem};
 use crate::TierError;
 use crate::id::ImageId;
 use crate::temporary::TemporaryDirectory;
@@ -34,6 +35,8 @@ pub struct SegmentWriter {
     most_gathered: usize,
     store: StoreId,
     config: GraphConfig,
+    /// True if the header announces deltas.
+    has_deltas: bool,
     open: Option<OpenPage>,
     last: Option<ImageId>,
     pages: Vec<PageEntry>,
@@ -45,7 +48,8 @@ pub struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// Creates the file of the segment `file_id`, an id that was never used before.
+    /// Creates the file of the segment `file_id`, an id that was never used before. The segment has no
+    /// deltas.
     ///
     /// # Errors
     /// [`TierError::File`], also if a file of that name exists.
@@ -55,15 +59,31 @@ impl SegmentWriter {
         store: StoreId,
         config: GraphConfig,
     ) -> Result<SegmentWriter, TierError> {
+        SegmentWriter::create_with(fs, (file_id, store), config, false)
+    }
+
+    /// Like [`create`](Self::create). If `deltas` is true, the segment may have deltas: its header announces
+    /// them to programs that do not know them.
+    ///
+    /// # Errors
+    /// The errors of [`create`](Self::create).
+    pub fn create_with(
+        fs: Arc<dyn Vfs>,
+        (file_id, store): (FileId, StoreId),
+        config: GraphConfig,
+        deltas: bool,
+    ) -> Result<SegmentWriter, TierError> {
         let file = Dir::new(fs.clone()).create(&segment_name(file_id))?;
         let has_keys = config.keys != KeyKind::Dense;
         let mut header = FileHeader::new(FileKind::Segment, store, file_id, 0);
-        header.incompat = if has_keys { key_index::FEATURE } else { 0 };
+        header.incompat =
+            if has_keys { key_index::FEATURE } else { 0 } | if deltas { DELTAS_FEATURE } else { 0 };
         let temporary = TemporaryDirectory::new(fs, temporary_stem(file_id));
         Ok(SegmentWriter {
             sink: Sink::new(file, file_id, &header.encode()),
             store,
             config,
+            has_deltas: deltas,
             open: None,
             last: None,
             pages: Vec::new(),
@@ -83,25 +103,53 @@ impl SegmentWriter {
     /// [`TierError::OutOfOrder`] and [`TierError::InvalidImage`] are found before anything is written, so the
     /// writer stays usable. After [`TierError::File`] it is not usable.
     pub fn write(&mut self, image: &ImageRef<'_>) -> Result<u64, TierError> {
-        self.sink.check()?;
-        if let Some(last) = self.last.filter(|last| *last >= image.id) {
-            return Err(TierError::OutOfOrder { previous: last, found: image.id });
-        }
-        if let Some(reason) = image.fault(&self.config) {
-            return Err(TierError::InvalidImage { image: image.id, reason });
-        }
-        if self.open.as_ref().is_some_and(|page| !page.holds(image.id)) {
-            self.finish_page()?;
-        }
-        let page = self.open.get_or_insert_with(|| {
-            OpenPage::new(image.id, &self.sink, (&self.temporary, self.most_gathered))
-        });
-        let bytes = page.put(image, &self.config, &mut self.sink, &mut self.scratch)?;
+        self.check(image.id, image.fault(&self.config))?;
+        let mut page = self.page_of(image.id)?;
+        let bytes = page.put(image, &self.config, &mut self.sink, &mut self.scratch);
+        self.open = Some(page);
+        let bytes = bytes?;
         if let Some(keys) = self.keys.as_mut().filter(|_| image.id.label == LabelId::DEFAULT) {
             keys.add(self.store, image)?;
         }
         self.last = Some(image.id);
         Ok(bytes)
+    }
+
+    /// Appends a delta, whose id must be above the ids of all records before. Returns the bytes of its
+    /// record. Returns `None`, and writes nothing, if the delta is too long for a record: then the caller
+    /// writes the image. O(size of the delta); blocks like [`write`](Self::write).
+    ///
+    /// # Errors
+    /// The errors of [`write`](Self::write); [`TierError::InvalidImage`] also if the segment was created
+    /// without deltas.
+    pub fn write_delta(&mut self, delta: &DeltaRef<'_>) -> Result<Option<u64>, TierError> {
+        let unannounced = (!self.has_deltas).then_some("a delta that the header does not announce");
+        self.check(delta.id, unannounced.or_else(|| delta.fault(&self.config)))?;
+        let mut page = self.page_of(delta.id)?;
+        let bytes = page.put_delta(delta, &mut self.sink, &mut self.scratch);
+        self.open = Some(page).filter(|page| !page.is_empty());
+        let Some(bytes) = bytes? else { return Ok(None) };
+        self.keys.iter_mut().for_each(|keys| keys.add_delta(delta.id.subgraph));
+        self.last = Some(delta.id);
+        Ok(Some(bytes))
+    }
+
+    /// Checks that the record of `id`, with this fault, can be the next one.
+    fn check(&self, id: ImageId, fault: Option<&'static str>) -> Result<(), TierError> {
+        self.sink.check()?;
+        if let Some(last) = self.last.filter(|last| *last >= id) {
+            return Err(TierError::OutOfOrder { previous: last, found: id });
+        }
+        fault.map_or(Ok(()), |reason| Err(TierError::InvalidImage { image: id, reason }))
+    }
+
+    /// Takes the page of the record `id` out of `open`. Completes the page before, if it is another one.
+    fn page_of(&mut self, id: ImageId) -> Result<OpenPage, TierError> {
+        if self.open.as_ref().is_some_and(|page| !page.holds(id)) {
+            self.finish_page()?;
+        }
+        let new = || OpenPage::new(id, &self.sink, (&self.temporary, self.most_gathered));
+        Ok(self.open.take().unwrap_or_else(new))
     }
 
     /// Sorts keys within about `bytes` bytes of memory, but at least 256 KiB, and gathers keys and properties

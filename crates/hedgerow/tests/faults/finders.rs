@@ -102,6 +102,8 @@ pub(crate) enum Finder {
     Inboxes,
     /// The same commits beside checkpoints.
     FoldedInboxes,
+    /// Checkpoints that write deltas, and all readers of them.
+    Deltas,
     /// Segments whose files were removed, and which stay in use if later segments cannot be opened.
     OldSegments,
 }
@@ -131,6 +133,7 @@ impl Finder {
                 | Finder::LeftPages
                 | Finder::Inboxes
                 | Finder::FoldedInboxes
+                | Finder::Deltas
                 | Finder::OldSegments
         )
     }
@@ -174,6 +177,7 @@ impl Finder {
             Finder::OldSegments => whole(opening::images_are_read_from_files_that_were_removed),
             Finder::Inboxes => whole(inboxes::commits_write_to_lists_that_are_not_in_memory),
             Finder::FoldedInboxes => whole(inboxes::commits_beside_checkpoints_know_which_edges_exist),
+            Finder::Deltas => whole(inboxes::every_reader_merges_deltas_with_images),
             Finder::HeldInFiles => whole(page_versions::reads_of_held_snapshots_of_a_graph_that_grows),
             Finder::CooledCopies => {
                 whole(cooled_copies::what_cools_is_linked_again_only_if_it_is_what_it_was)

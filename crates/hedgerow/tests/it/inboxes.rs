@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use hedgerow::{
     Direction, Durability, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, Snapshot, VertexKey, WriteTxn,
+    salvage_on,
 };
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
@@ -262,4 +263,67 @@ pub(crate) fn a_list_without_a_version_gets_operations_while_it_is_not_in_memory
         drop(snapshot);
         graph.checkpoint().unwrap();
     }
+}
+
+/// Checkpoints of many random edges write deltas, which every reader merges with the images: reads, openings
+/// with and without a limit, `check`, backups, `salvage`, later checkpoints, and `compact`.
+pub(crate) fn every_reader_merges_deltas_with_images() {
+    for directed in [true, false] {
+        let mut both = Both::new(directed);
+        let whole: u64 = both.disk.files().iter().filter(|(name, _)| name.ends_with(".csr")).map(bytes).sum();
+        let (mut most, mut merged) = (0, 0);
+        for round in 0..ROUNDS {
+            both.commit(round, OPERATIONS);
+            let before = both.graph.stats().unwrap().segment_delta_bytes;
+            let written = both.graph.checkpoint().unwrap();
+            let stats = both.graph.stats().unwrap();
+            assert!(stats.segment_delta_bytes > 0 && written.bytes < whole / 2, "{written:?} of {whole}");
+            merged += u64::from(written.segments < 3 && round > 1);
+            most = most.max(written.segments);
+            assert!(stats.segment_delta_bytes < before + 100 * OPERATIONS, "{stats:?}");
+            let (now, changes) = (both.graph.snapshot().unwrap(), both.changes.clone());
+            both.compare(&now, &changes);
+        }
+        assert!(most >= 2 && merged > 0, "{most} segments at most, {merged} merges");
+        assert!(both.graph.check().unwrap().is_ok());
+        both.compare_all(&both.graph.snapshot().unwrap());
+        both.crash();
+        both.compare_all(&both.graph.snapshot().unwrap());
+        let [backup, salvaged] = [(); 2].map(|()| SimFs::new());
+        both.graph.backup_on(backup.handle()).unwrap();
+        let files = both.disk.files();
+        let report = salvage_on(SimFs::from_files(&files).handle(), salvaged.handle()).unwrap();
+        assert!(report.is_whole() && report.is_sound(), "{report:?}");
+        for disk in [&backup, &salvaged, &SimFs::from_files(&files)] {
+            let graph = options(directed).open_on(disk.handle()).unwrap();
+            assert!(graph.check().unwrap().is_ok());
+            both.compare_all(&graph.snapshot().unwrap());
+        }
+        salvage_reports_a_lost_delta(files);
+        both.graph.compact().unwrap();
+        assert_eq!(both.graph.stats().unwrap().segment_delta_bytes, 0);
+        both.compare_all(&both.graph.snapshot().unwrap());
+    }
+}
+
+/// Damages the first block of the newest segment, which has deltas. Salvage reports the subgraphs in it, and
+/// saves their older edges as doubtful.
+fn salvage_reports_a_lost_delta(mut files: BTreeMap<String, Vec<u8>>) {
+    let newest = files.iter_mut().rfind(|(name, _)| name.ends_with(".csr")).unwrap().1;
+    newest[100] ^= 1;
+    let (damaged, salvaged) = (SimFs::from_files(&files), SimFs::new());
+    assert!(options(true).open_on(damaged.handle()).is_err() || !check(&damaged));
+    let report = salvage_on(damaged.handle(), salvaged.handle()).unwrap();
+    assert!(report.lost_subgraphs > 0 && !report.is_whole(), "{report:?}");
+    assert!(report.doubtful_edges > 0 && report.edges > 0, "{report:?}");
+    assert!(check(&salvaged));
+}
+
+fn check(disk: &SimFs) -> bool {
+    let graph = Options::new().open_on(disk.handle()).unwrap();
+    graph.check().is_ok_and(|report| report.is_ok())
+}
+
+fn bytes((_, bytes): (&String, &Vec<u8>)) -> u64 {
+    bytes.len() as u64
 }

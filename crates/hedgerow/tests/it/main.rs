@@ -94,7 +94,8 @@ shared_tests! {
     inboxes:
         commits_write_to_lists_that_are_not_in_memory,
         commits_beside_checkpoints_know_which_edges_exist,
-        a_list_without_a_version_gets_operations_while_it_is_not_in_memory;
+        a_list_without_a_version_gets_operations_while_it_is_not_in_memory,
+        every_reader_merges_deltas_with_images;
     tools:
         a_backup_is_the_store_of_its_moment,
         a_backup_beside_writers_is_a_prefix,

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 
-use super::plan::{Extent, plan_checkpoint, read_runs};
+use super::plan::{Extent, bytes_of_delta, plan_checkpoint, read_runs};
 use super::{Room, write_checkpoint};
 use crate::error::Result;
 use crate::files::log::Durable;
@@ -70,7 +70,7 @@ fn write_if_it_pays(core: &Core, durable: &Durable, log: u64) -> Result<()> {
         for &id in &changes {
             // A chain with an inbox is only in files, where its image is smaller than in memory.
             let bytes = bytes_of(core, id.label, id.subgraph).max(runs.bytes_of(id));
-            changed += bytes;
+            changed += bytes_of_delta(core, id).unwrap_or(bytes);
             loaded += if runs.has(id) { bytes } else { 0 };
         }
         let taken_in = runs.bytes_taken_in(&merge, |id| changes.contains(&id));

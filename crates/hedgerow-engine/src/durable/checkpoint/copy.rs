@@ -1,14 +1,21 @@
-//! Images of pages that are not loaded, copied from one segment into another, and keys that memory does not
-//! know.
+//! Records of pages that are not loaded, copied from older segments into a new one, and keys that memory does
+//! not know.
 
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKey};
+use hedgerow_core::{Direction, LabelId, SubgraphId, VertexId, VertexKey};
 use hedgerow_pager::{InboxView, Sources};
-use hedgerow_tier::{AdjacencyPart, ImageId, PageId, ReadMemory, SegmentWriter, SubgraphImage, SubgraphKeys};
+use hedgerow_tier::{
+    AdjacencyPart, ImageId, ImageSummary, PageId, ReadMemory, SegmentWriter, SubgraphImage, SubgraphKeys,
+    SubgraphRecord, TierError,
+};
 
+use super::plan::{Extent, can_have_delta};
 use crate::error::{Error, Result};
+use crate::files::log::Durable;
+use crate::files::runs::{Merge, WrittenRecord};
 use crate::state::pages::{invalid, page_of};
 use crate::state::room::buffers::{Buffers, Writing};
 use crate::state::store::Core;
@@ -33,123 +40,271 @@ pub(super) fn take_record(core: &Core, writing: Writing, bytes: usize) -> Result
     Ok(Some(buffers))
 }
 
-/// The images of the page that was read last. A segment has its images in order, so each page is read once,
+/// The segments below a new one that may have deltas.
+pub(crate) struct Below {
+    sources: Arc<Sources>,
+    /// The number of newest segments that the new one takes in.
+    depth: usize,
+}
+
+impl Below {
+    /// Returns the segments below the segment of a checkpoint; `None` if it has no deltas.
+    pub(super) fn of(core: &Core, durable: &Durable, extent: Extent, merge: &Merge) -> Option<Below> {
+        let has_deltas = !core.pager.inboxes.are_none() || durable.runs.lock().has_deltas();
+        let sources = core.pager.pages.sources();
+        // If a segment of the manifest could not be opened, reads use older segments.
+        let are_newest = sources.as_of() == durable.manifest.lock().checkpoint;
+        let depth = sources.depth_of(|file| merge.takes(file));
+        (extent == Extent::Changed && has_deltas && are_newest).then_some(Below { sources, depth })
+    }
+}
+
+/// The records of the page that was read last. A segment has its images in order, so each page is read once,
 /// and again if the manifest has changed since. A backup needs the second read: chains that a checkpoint
 /// wrote meanwhile may be evicted before the backup reads them, and the images of the first read lack them.
+#[derive(Default)]
+struct PageRecords {
+    page: Option<(PageId, Arc<Sources>)>,
+    records: Vec<SubgraphRecord>,
+}
+
+/// The records of the page that is copied.
 pub(super) struct PageCopy {
     writing: Writing,
-    page: Option<(PageId, Arc<Sources>)>,
-    images: Vec<SubgraphImage>,
-    /// The memory of the images, and of their reads.
+    below: Option<Below>,
+    /// The images, and the records in the segments that the new one takes in.
+    images: PageRecords,
+    taken_in: PageRecords,
+    /// The newest directory entries of the page, if the new segment may have deltas.
+    summaries: (Option<PageId>, Vec<ImageSummary>),
+    /// The memory of the records, and of their reads.
     buffers: Option<Buffers>,
 }
 
+impl PageRecords {
+    fn bytes(&self) -> usize {
+        self.records.iter().map(bytes_of_record).sum()
+    }
+}
+
+/// The depth of reads of whole images.
+const ALL: usize = usize::MAX;
+
 impl PageCopy {
-    pub(super) fn new(writing: Writing) -> PageCopy {
-        PageCopy { writing, page: None, images: Vec::new(), buffers: None }
+    pub(super) fn new(writing: Writing, below: Option<Below>) -> PageCopy {
+        let (images, taken_in) = (PageRecords::default(), PageRecords::default());
+        PageCopy { writing, below, images, taken_in, summaries: (None, Vec::new()), buffers: None }
     }
 
     pub(super) fn writing(&self) -> Writing {
         self.writing
     }
 
-    /// Copies an image from files, with the operations of an inbox, if one is given; returns its bytes, or
-    /// `None` if there is none to write. An image that has not changed keeps its timestamp.
+    /// Writes what files have of a subgraph, with the operations of an inbox, if one is given: as a delta, if
+    /// the segments that the new one takes in have no image of the subgraph, else as an image. `sources` are
+    /// the newest segments. Returns `None` if there is nothing to write.
     pub(super) fn write(
+        &mut self,
+        core: &Core,
+        (sources, inbox): (&Arc<Sources>, Option<InboxView>),
+        (id, even_if_empty): (ImageId, bool),
+        writer: &mut SegmentWriter,
+    ) -> Result<Option<WrittenRecord>> {
+        let below = self.below.as_ref().filter(|below| Arc::ptr_eq(&below.sources, sources));
+        let Some(depth) = below.map(|below| below.depth).filter(|_| can_have_delta(id)) else {
+            let of_inbox = inbox.as_ref().map_or(sources, |inbox| &inbox.base.sources);
+            return self.write_image(core, (of_inbox, inbox.as_ref()), (id, even_if_empty), writer);
+        };
+        // The segments have the operations before. The inbox has them too while a reader needs them.
+        let inbox = inbox.and_then(|inbox| inbox.after(sources.as_of()));
+        let summary = self.summary(sources, id)?;
+        if let Some(summary) = summary.filter(|summary| is_small(inbox.as_ref(), summary)) {
+            let record = self.read(core, (sources, depth), id)?;
+            let record =
+                self.change(core, |memory| sources.record_under(inbox.as_ref(), &summary, record, memory))?;
+            let written = match &record {
+                None => return Ok(None),
+                Some(SubgraphRecord::Image(image)) => {
+                    return self.put(core, image, even_if_empty, writer);
+                }
+                Some(SubgraphRecord::Delta(delta)) => delta.with_ref(|delta| writer.write_delta(delta))?,
+            };
+            drop(record);
+            self.release(core)?;
+            if let Some(bytes) = written {
+                return Ok(Some(WrittenRecord { id, bytes, is_delta: true }));
+            }
+        }
+        self.write_image(core, (sources, inbox.as_ref()), (id, even_if_empty), writer)
+    }
+
+    /// Writes the image of a subgraph from files, with the operations of an inbox, if one is given, whose
+    /// base has this image. An image that has not changed keeps its timestamp. Returns `None` if there is
+    /// nothing to write.
+    pub(super) fn write_image(
         &mut self,
         core: &Core,
         (sources, inbox): (&Arc<Sources>, Option<&InboxView>),
         (id, even_if_empty): (ImageId, bool),
         writer: &mut SegmentWriter,
-    ) -> Result<Option<u64>> {
+    ) -> Result<Option<WrittenRecord>> {
         if faults::is_on(PlantedFault::UnloadedImagesLost) {
             return Ok(None);
         }
-        let is_large = |limit| core.pager.bytes_to_load(id.page()) > limit / LARGE;
-        let image = if core.pager.memory_limit.is_some_and(is_large) {
-            self.read_alone(core, sources, id)?
-        } else {
-            self.read_with_page(core, sources, id)?
-        };
-        let Some(buffers) = &mut self.buffers else { return Ok(None) };
-        let (mut refused, mut more) = (None, buffers.bytes());
+        let image = self.read(core, (sources, ALL), id)?.and_then(SubgraphRecord::into_image);
         let image = match inbox {
             None => image,
-            Some(inbox) => {
-                let mut has_memory = |memory: ReadMemory| {
-                    more += bytes_of_memory(memory);
-                    buffers.set(&core.pager, more).map_err(|error| refused = Some(error)).is_ok()
-                };
-                let stacked = sources.image_under(inbox, id, image, &mut has_memory);
-                if let Some(refused) = refused {
-                    return Err(refused);
-                }
-                stacked?
-            }
+            Some(inbox) => self.change(core, |memory| sources.image_under(inbox, id, image, memory))?,
         };
-        let Some(image) = image else { return Ok(None) };
-        let values = image.parts.iter().map(|part| part.columns.bytes()).sum();
-        let _record = take_record(core, self.writing, values)?;
-        let written = write_image(&image, even_if_empty, writer);
-        drop(image);
-        let left = self.images.iter().map(bytes_of_image).sum();
-        self.buffers.iter_mut().try_for_each(|buffers| buffers.set(&core.pager, left))?;
-        written
+        match image {
+            None => Ok(None),
+            Some(image) => self.put(core, &image, even_if_empty, writer),
+        }
     }
 
-    /// Reads all images of a page, unless they are in memory, and takes one of them.
+    fn put(
+        &mut self,
+        core: &Core,
+        image: &SubgraphImage,
+        even_if_empty: bool,
+        writer: &mut SegmentWriter,
+    ) -> Result<Option<WrittenRecord>> {
+        let values = image.parts.iter().map(|part| part.columns.bytes()).sum();
+        let _record = take_record(core, self.writing, values)?;
+        let written = write_image(image, even_if_empty, writer)?;
+        self.release(core)?;
+        Ok(written)
+    }
+
+    /// Returns the newest directory entry of a subgraph.
+    fn summary(&mut self, sources: &Sources, id: ImageId) -> Result<Option<ImageSummary>> {
+        let page = id.page();
+        if self.summaries.0 != Some(page) {
+            self.summaries = (None, Vec::new());
+            self.summaries = (Some(page), sources.summaries(page)?);
+        }
+        Ok(self.summaries.1.iter().find(|summary| summary.id == id).copied())
+    }
+
+    /// Calls `f` with a function that takes more memory for a record.
+    fn change<R>(
+        &mut self,
+        core: &Core,
+        f: impl FnOnce(&mut dyn FnMut(ReadMemory) -> bool) -> Result<R, TierError>,
+    ) -> Result<R> {
+        let Some(buffers) = &mut self.buffers else { return Ok(f(&mut |_| true)?) };
+        let (mut refused, mut more) = (None, buffers.bytes());
+        let changed = f(&mut |memory: ReadMemory| {
+            more += bytes_of_memory(memory);
+            buffers.set(&core.pager, more).map_err(|error| refused = Some(error)).is_ok()
+        });
+        refused.map_or(Ok(()), Err)?;
+        Ok(changed?)
+    }
+
+    /// Releases the memory of the record that was written.
+    fn release(&mut self, core: &Core) -> Result<()> {
+        let left = self.images.bytes() + self.taken_in.bytes();
+        self.buffers.iter_mut().try_for_each(|buffers| buffers.set(&core.pager, left))
+    }
+
+    /// Reads what the `depth` newest segments have of a subgraph, alone or with its page.
+    fn read(
+        &mut self,
+        core: &Core,
+        from: (&Arc<Sources>, usize),
+        id: ImageId,
+    ) -> Result<Option<SubgraphRecord>> {
+        let is_large = |limit| core.pager.bytes_to_load(id.page()) > limit / LARGE;
+        if core.pager.memory_limit.is_some_and(is_large) {
+            self.read_alone(core, from, id)
+        } else {
+            self.read_with_page(core, from, id)
+        }
+    }
+
+    /// Reads all records of a page, unless they are in memory, and takes one of them.
     fn read_with_page(
         &mut self,
         core: &Core,
-        sources: &Arc<Sources>,
+        (sources, depth): (&Arc<Sources>, usize),
         id: ImageId,
-    ) -> Result<Option<SubgraphImage>> {
+    ) -> Result<Option<SubgraphRecord>> {
         let is_it = |(page, read): &(PageId, Arc<Sources>)| *page == id.page() && Arc::ptr_eq(read, sources);
-        if !self.page.as_ref().is_some_and(is_it) {
-            self.page = None;
-            self.images = Vec::new();
-            let buffers = self.buffers.insert(core.pager.buffers(self.writing));
-            sources.read_page(id.page(), |image, _| {
-                let bytes = buffers.bytes() + bytes_of_image(&image);
-                buffers.set(&core.pager, bytes)?;
-                self.images.push(image);
+        let (of_page, other) = match depth {
+            ALL => (&mut self.images, &mut self.taken_in),
+            _ => (&mut self.taken_in, &mut self.images),
+        };
+        if !of_page.page.as_ref().is_some_and(is_it) {
+            *of_page = PageRecords::default();
+            if !other.page.as_ref().is_some_and(is_it) {
+                *other = PageRecords::default();
+            }
+            let buffers = self.buffers.get_or_insert_with(|| core.pager.buffers(self.writing));
+            let (buffers, kept, mut refused) = (RefCell::new(buffers), Cell::new(other.bytes()), None);
+            // Lists that deltas change are copied, which takes memory until the copy is handed over.
+            let mut has_memory = |memory: ReadMemory| {
+                let more = if let ReadMemory::Values(bytes) = memory { bytes as usize } else { 0 };
+                let taken = buffers.borrow_mut().set(&core.pager, kept.get() + more);
+                taken.map_err(|error| refused = Some(error)).is_ok()
+            };
+            let read = sources.read_records((id.page(), u64::MAX), depth, &mut has_memory, |record, _| {
+                kept.set(kept.get() + bytes_of_record(&record));
+                buffers.borrow_mut().set(&core.pager, kept.get())?;
+                of_page.records.push(record);
                 Ok::<_, Error>(())
-            })?;
-            self.page = Some((id.page(), sources.clone()));
+            });
+            refused.map_or(Ok(()), Err)?;
+            read?;
+            of_page.page = Some((id.page(), sources.clone()));
         }
-        let found = self.images.iter().position(|image| image.id == id);
-        Ok(found.map(|at| self.images.swap_remove(at)))
+        let found = of_page.records.iter().position(|record| record.id() == id);
+        Ok(found.map(|at| of_page.records.swap_remove(at)))
     }
 
-    /// Reads an image of a page that is a large share of the memory limit. Only that image is in memory.
-    fn read_alone(&mut self, core: &Core, sources: &Sources, id: ImageId) -> Result<Option<SubgraphImage>> {
-        *self = PageCopy::new(self.writing);
+    /// Reads a record of a page that is a large share of the memory limit. Only that record is in memory.
+    fn read_alone(
+        &mut self,
+        core: &Core,
+        (sources, depth): (&Arc<Sources>, usize),
+        id: ImageId,
+    ) -> Result<Option<SubgraphRecord>> {
+        (self.images, self.taken_in) = (PageRecords::default(), PageRecords::default());
         let (buffers, mut refused) = (self.buffers.insert(core.pager.buffers(self.writing)), None);
         let mut has_memory = |memory: ReadMemory| {
             let taken = buffers.set(&core.pager, buffers.bytes() + bytes_of_memory(memory));
             taken.map_err(|error| refused = Some(error)).is_ok()
         };
-        let found = sources.read_image(id, core.pager.cold.cache(), &mut has_memory);
+        let found = sources.read_record(id, depth, core.pager.cold.cache(), &mut has_memory);
         if let Some(refused) = refused {
             return Err(refused);
         }
-        let image = found?.map(|(image, _)| image);
+        let record = found?.map(|(record, _)| record);
         // The buffers of the read are free by now.
-        buffers.set(&core.pager, image.iter().map(bytes_of_image).sum())?;
-        Ok(image)
+        buffers.set(&core.pager, record.iter().map(bytes_of_record).sum())?;
+        Ok(record)
     }
+}
+
+/// True if the operations of an inbox are few, compared with the edges of the subgraph. A delta of many would
+/// be about as long as the image, which later reads need not merge.
+fn is_small(inbox: Option<&InboxView>, summary: &ImageSummary) -> bool {
+    let operations: usize = inbox
+        .map_or(0, |inbox| [Direction::Out, Direction::In].iter().map(|&of| inbox.entries(of).len()).sum());
+    2 * operations as u64 <= summary.edges
 }
 
 fn write_image(
     image: &SubgraphImage,
     even_if_empty: bool,
     writer: &mut SegmentWriter,
-) -> Result<Option<u64>> {
+) -> Result<Option<WrittenRecord>> {
     let holds_nothing = image.present == 0 && image.parts.is_empty();
     if holds_nothing && !even_if_empty {
         return Ok(None);
     }
-    Ok(Some(image.with_ref(|image| writer.write(image))?))
+    let bytes = image.with_ref(|image| writer.write(image))?;
+    Ok(Some(WrittenRecord::image(image.id, bytes)))
 }
 
 /// The keys of the page that was needed last. They are not bound in memory: binding takes latches of keys,
@@ -184,8 +339,11 @@ fn bytes_of_memory(memory: ReadMemory) -> usize {
     bytes as usize
 }
 
-fn bytes_of_image(image: &SubgraphImage) -> usize {
-    image.parts.iter().map(bytes_of).sum()
+fn bytes_of_record(record: &SubgraphRecord) -> usize {
+    match record {
+        SubgraphRecord::Image(image) => image.parts.iter().map(bytes_of).sum(),
+        SubgraphRecord::Delta(delta) => delta.put.iter().chain(&delta.removed).map(bytes_of).sum(),
+    }
 }
 
 fn bytes_of(part: &AdjacencyPart) -> usize {

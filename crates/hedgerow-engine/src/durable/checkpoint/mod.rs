@@ -23,10 +23,11 @@ use crate::durable::sections;
 use crate::durable::sync::{begin_log_segment, flush, poisoned_by};
 use crate::error::{ArgumentError, Error, Result, StateError};
 use crate::files::log::{Durable, UnlessDone, log_refs};
-use crate::files::runs::Merge;
+use crate::files::runs::{Merge, WrittenRecord};
 use crate::state::budget::{For, Need};
 use crate::state::pin::pin;
 use crate::state::store::Core;
+use copy::Below;
 use page_versions::make_room_by_page_versions;
 pub(crate) use plan::Extent;
 use plan::{plan_checkpoint, read_runs};
@@ -44,7 +45,8 @@ pub struct Checkpoint {
     pub timestamp: Timestamp,
     /// The size in bytes of the segment that was written; 0 if nothing had changed.
     pub bytes: u64,
-    /// The number of images in the segment: one for each subgraph and each label in which it has data.
+    /// The number of records in the segment: an image, or the operations since an older one, for each
+    /// subgraph and each label that the checkpoint wrote.
     pub subgraphs: u64,
     /// The number of segments that the store has now.
     pub segments: usize,
@@ -172,7 +174,8 @@ fn write_changes(
     if !merge.keep.is_empty() && nothing() {
         return Ok(None);
     }
-    let target = Target::of_store(durable)?;
+    let mut target = Target::of_store(durable)?;
+    target.below = Below::of(core, durable, extent, merge);
     let name = segment_name(target.file_id);
     let written = write_run(core, as_of, target, |id| Ok(ask(id)));
     written.map(Some).map_err(|error| {
@@ -224,8 +227,8 @@ fn switch(
     // The checkpoint is valid from now on.
     let _ = failpoint::reach(FailPoint::CheckpointSwitched);
     *manifest = next;
-    let images = written.map_or_else(Vec::new, |written| written.images);
-    note_images(durable, &merge.gone, info, &images);
+    let records = written.map_or_else(Vec::new, |written| written.records);
+    note_records(durable, &merge.gone, info, &records);
     if read_pages_from(core, durable, &manifest) {
         core.pager.eviction.set_clean(as_of);
         core.pager.fold_inboxes();
@@ -250,17 +253,17 @@ fn read_pages_from(core: &Core, durable: &Durable, manifest: &Manifest) -> bool 
     sources.map(|sources| core.pager.pages.replace(sources)).is_ok()
 }
 
-/// Notes the new places of images.
-fn note_images(
+/// Notes the new places of records.
+fn note_records(
     durable: &Durable,
     gone: &[LevelSegment],
     info: Option<SegmentInfo>,
-    images: &[(ImageId, u64)],
+    records: &[WrittenRecord],
 ) {
     let mut runs = durable.runs.lock();
     runs.forget_all_in(gone);
     if let Some(info) = info {
-        images.iter().for_each(|&(id, bytes)| runs.put(id, info.file_id, bytes));
+        records.iter().for_each(|record| runs.put(record, info.file_id));
     }
 }
 

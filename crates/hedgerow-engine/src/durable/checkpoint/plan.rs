@@ -1,9 +1,9 @@
 //! The content of a checkpoint: the images that changed, and the segments to merge.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{SubgraphId, Timestamp};
+use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::ImageId;
 
@@ -12,6 +12,9 @@ use crate::files::log::Durable;
 use crate::files::runs::{Merge, Runs};
 use crate::state::budget::{For, Need};
 use crate::state::store::Core;
+
+/// The bytes of an operation in an inbox, for each byte of it in a delta.
+const PACKED: u64 = 6;
 
 /// The amount that a checkpoint writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +49,28 @@ pub(super) fn plan_checkpoint(core: &Core, durable: &Durable, extent: Extent) ->
     };
     let changes = changed_after(core, last);
     let merge = match extent {
-        Extent::Changed => durable.runs.lock().plan(&segments, |id| changes.contains(&id)),
+        Extent::Changed => {
+            let of_deltas = |id: ImageId| bytes_of_delta(core, id);
+            let deltas: HashMap<ImageId, u64> =
+                changes.iter().filter_map(|&id| Some((id, of_deltas(id)?))).collect();
+            let is_image = |id: ImageId| changes.contains(&id) && !deltas.contains_key(&id);
+            durable.runs.lock().plan(&segments, is_image, deltas.values().sum())
+        }
         Extent::Whole => Runs::whole(&segments),
     };
     (changes, merge)
+}
+
+/// Returns the approximate size of the delta that a checkpoint writes for a subgraph; `None` if it writes the
+/// image. O(1).
+pub(super) fn bytes_of_delta(core: &Core, id: ImageId) -> Option<u64> {
+    let bytes = core.pager.inboxes.bytes_of(id);
+    (bytes > 0 && can_have_delta(id)).then_some(bytes / PACKED)
+}
+
+/// True if a segment may have deltas of the subgraph in this label.
+pub(super) fn can_have_delta(id: ImageId) -> bool {
+    id.label == LabelId::DEFAULT
 }
 
 /// Returns the subgraphs, by label, with operations after `last`: with all published operations, and

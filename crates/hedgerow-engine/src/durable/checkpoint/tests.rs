@@ -32,7 +32,7 @@ fn a_run_beside_a_checkpoint_has_what_was_taken_out_of_memory_since() {
     let manifest = graph.engine.durable.as_ref().unwrap().manifest.lock().clone();
     let Manifest { store, config, next_file_id: file_id, .. } = manifest;
     let mut waits = true;
-    let target = Target { fs: fs.clone(), file_id, store, config, writing: Writing::Checkpoint };
+    let target = Target { fs: fs.clone(), file_id, store, config, writing: Writing::Checkpoint, below: None };
     let written = write_run(&graph.engine, pinned.timestamp(), target, |id| {
         if id.subgraph == SubgraphId(1) && std::mem::take(&mut waits) {
             graph.checkpoint()?;

@@ -14,17 +14,17 @@ use hedgerow_mem::main_part::Offsets;
 use hedgerow_mem::{Main, SubgraphTable};
 use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentInfo, SegmentWriter};
 
-use super::copy::{KeyCopy, PageCopy, memory_to_gather, take_record};
+use super::copy::{Below, KeyCopy, PageCopy, memory_to_gather, take_record};
 use crate::error::{ArgumentError, Error, Result, StateError, StorageError, io_error};
 use crate::files::log::Durable;
+use crate::files::runs::WrittenRecord;
 use crate::state::room::buffers::Writing;
 use crate::state::store::Core;
 
 /// A segment that was written. No manifest names it yet.
 pub(crate) struct Written {
     pub(crate) info: SegmentInfo,
-    /// The images in it, with their bytes.
-    pub(crate) images: Vec<(ImageId, u64)>,
+    pub(crate) records: Vec<WrittenRecord>,
 }
 
 /// The destination of a segment.
@@ -34,6 +34,8 @@ pub(crate) struct Target {
     pub(crate) store: StoreId,
     pub(crate) config: GraphConfig,
     pub(crate) writing: Writing,
+    /// The older segments, if the new one may have deltas.
+    pub(crate) below: Option<Below>,
 }
 
 impl Target {
@@ -42,7 +44,14 @@ impl Target {
         let mut manifest = durable.manifest.lock();
         let (store, config) = (manifest.store, manifest.config);
         let file_id = next_file_id(&mut manifest)?;
-        Ok(Target { fs: durable.fs.clone(), file_id, store, config, writing: Writing::Checkpoint })
+        Ok(Target {
+            fs: durable.fs.clone(),
+            file_id,
+            store,
+            config,
+            writing: Writing::Checkpoint,
+            below: None,
+        })
     }
 }
 
@@ -102,14 +111,14 @@ pub(crate) fn write_run(
     target: Target,
     mut ask: impl FnMut(ImageId) -> Result<ImageMode>,
 ) -> Result<Written> {
-    let Target { fs, file_id, store, config, writing } = target;
+    let Target { fs, file_id, store, config, writing, below } = target;
     core.pager.eviction.buffer_searches.note(true);
-    let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
+    let mut writer = SegmentWriter::create_with(fs.clone(), (file_id, store), config, below.is_some())?;
     writer.gather_within(core.pager.memory_limit.map_or(usize::MAX, memory_to_gather));
     let mut buffers = core.pager.buffers(writing);
     buffers.set(&core.pager, writer.memory_bytes())?;
-    let mut images = Vec::new();
-    let (mut copies, mut keys) = (PageCopy::new(writing), KeyCopy::default());
+    let mut records = Vec::new();
+    let (mut copies, mut keys) = (PageCopy::new(writing, below), KeyCopy::default());
     let mut pace = Pace::new(core);
     for id in image_ids(core) {
         let ask = ask(id)?;
@@ -125,9 +134,9 @@ pub(crate) fn write_run(
             Some(written) => written,
             None => copy_image(core, as_of, id, ask, (&mut copies, &mut keys), &mut writer)?,
         };
-        if let Some(bytes) = written {
-            images.push((id, bytes));
-            let listed = images.capacity() * size_of::<(ImageId, u64)>();
+        if let Some(record) = written {
+            records.push(record);
+            let listed = records.capacity() * size_of::<WrittenRecord>();
             buffers.set(&core.pager, writer.memory_bytes() + listed)?;
         }
     }
@@ -136,7 +145,7 @@ pub(crate) fn write_run(
         hedgerow_io::Dir::new(fs.clone()).sync()?;
     }
     reach(&*fs, FailPoint::CheckpointWritten)?;
-    Ok(Written { info, images })
+    Ok(Written { info, records })
 }
 
 /// Returns the possible images: each subgraph in each label that has a page in memory or in files, in the
@@ -154,7 +163,7 @@ fn write_image_in_memory(
     id: ImageId,
     ask: ImageMode,
     to: (&mut SegmentWriter, &mut KeyCopy, Writing),
-) -> Result<Option<Option<u64>>> {
+) -> Result<Option<Option<WrittenRecord>>> {
     match write_image(core, as_of, id, ask, to) {
         Err(Error::Storage(StorageError::NotInMemory(_))) => Ok(None),
         written => written.map(Some),
@@ -175,7 +184,7 @@ fn copy_image(
     ask: ImageMode,
     copies: (&mut PageCopy, &mut KeyCopy),
     writer: &mut SegmentWriter,
-) -> Result<Option<u64>> {
+) -> Result<Option<WrittenRecord>> {
     let (copies, keys) = copies;
     let or_empty = ask == ImageMode::ImageOrEmpty;
     loop {
@@ -189,13 +198,12 @@ fn copy_image(
         // Chains that a backup sees may have been evicted since, because a page version of its timestamp has
         // them.
         if let Some(sources) = core.pager.eviction.page_versions.at(as_of) {
-            return copies.write(core, (&sources, None), (id, or_empty), writer);
+            return copies.write_image(core, (&sources, None), (id, or_empty), writer);
         }
-        match &inbox {
+        match inbox {
             Some(inbox) if inbox.base.begin <= as_of => {
                 let inbox = Some(inbox).filter(|_| !faults::is_on(PlantedFault::InboxNotWritten));
-                let sources = inbox.map_or(&sources, |inbox| &inbox.base.sources);
-                return copies.write(core, (sources, inbox), (id, or_empty), writer);
+                return copies.write(core, (&sources, inbox), (id, or_empty), writer);
             }
             Some(_) => {}
             None => {
@@ -208,14 +216,14 @@ fn copy_image(
     }
 }
 
-/// Writes the image of one subgraph in one label; returns its bytes, if there was one to write.
+/// Writes the image of one subgraph in one label, if there is one to write.
 fn write_image(
     core: &Core,
     as_of: Timestamp,
     id: ImageId,
     ask: ImageMode,
     (writer, copied, writing): (&mut SegmentWriter, &mut KeyCopy, Writing),
-) -> Result<Option<u64>> {
+) -> Result<Option<WrittenRecord>> {
     let ImageId { label, subgraph } = id;
     let mut mains: Vec<(Direction, Main)> = Vec::new();
     let hold = core.pager.hold_of(label);
@@ -251,14 +259,16 @@ fn write_image(
     if label != LabelId::DEFAULT {
         let present = with_neighbors(&offsets);
         let image = ImageRef { id, as_of, present, keys: KeysRef::Dense, parts: &parts };
-        return Ok(Some(writer.write(&image)?));
+        return Ok(Some(WrittenRecord::image(id, writer.write(&image)?)));
     }
     let write = |keys: KeysRef<'_>| writer.write(&ImageRef { id, as_of, present: live, keys, parts: &parts });
     if core.keys.ids.stored.all_known() {
-        return Ok(Some(with_keys(core, subgraph, live, write)?));
+        let bytes = with_keys(core, subgraph, live, write)?;
+        return Ok(Some(WrittenRecord::image(id, bytes)));
     }
     let keys = read_keys(core, vertices_of(subgraph, live), copied)?;
-    Ok(Some(with_form(core.catalog.config.keys, &keys, write)?))
+    let bytes = with_form(core.catalog.config.keys, &keys, write)?;
+    Ok(Some(WrittenRecord::image(id, bytes)))
 }
 
 /// Returns the keys of vertices. Keys that memory does not know are read from files, where they have not

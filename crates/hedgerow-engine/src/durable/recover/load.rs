@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, LocalVertex, VertexId};
 use hedgerow_io::Vfs;
 use hedgerow_mem::{Hold, Memory, SubgraphTable};
-use hedgerow_pager::{Inboxes, NamedSegment, Sources};
+use hedgerow_pager::{Inboxes, Sources};
 use hedgerow_tier::{AdjacencyPart, ImageId, Manifest, SubgraphImage};
 use hedgerow_txn::Counts;
 use rayon::prelude::*;
@@ -113,17 +113,12 @@ impl Loaded {
         let zero = || AtomicU64::new(0);
         let sums = LoadedSums { vertices: zero(), edges: zero(), balance: zero(), secret: secret() };
         let (state, installer) = (&*self, self.pages.installer(&self.subgraphs));
-        let pages =
-            sources.segments().flat_map(|run| (0..run.reader.page_count()).map(move |page| (run, page)));
         // Vertices first: a label may have edges only of existing vertices.
-        let is_first =
-            |(run, page): &(&NamedSegment, usize)| run.reader.label_of_page(*page) == Some(LabelId::DEFAULT);
-        let (vertices, labels): (Vec<_>, Vec<_>) = pages.partition(is_first);
+        let (vertices, labels): (Vec<_>, Vec<_>) =
+            sources.pages().into_iter().partition(|page| page.label == LabelId::DEFAULT);
         for pages in [vertices, labels] {
-            hedgerow_par::try_for_each(pages.into_par_iter(), |(run, page)| {
-                let wanted = |id: ImageId| state.runs.is_in(id, run.reader.info().file_id);
-                let load = |image| state.load_image(image, &run.name, &installer, &sums);
-                run.reader.read_page(page, wanted, load)
+            hedgerow_par::try_for_each(pages.into_par_iter(), |page| {
+                sources.read_page(page, |image, file| state.load_image(image, file, &installer, &sums))
             })?;
         }
         let newest = sources.segments().next().map_or("", |run| run.name.as_str());

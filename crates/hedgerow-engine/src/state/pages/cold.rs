@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp};
+use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::subgraph::Stamp;
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
@@ -78,14 +78,14 @@ impl Cold {
                 let place = id.subgraph.index() % PAGE;
                 if places >> place & 1 == 1 {
                     let inbox = inboxes.iter().position(|(of, _)| *of == place);
-                    let more = inbox.map_or(0, |at| growth(inboxes.swap_remove(at).1));
+                    let more = inbox.map_or(0, |at| inboxes.swap_remove(at).1.growth());
                     all.push(ColdSummary { place, present, edges: edges.saturating_add_signed(more) });
                 }
             }
             let rest = inboxes.into_iter().map(|(place, inbox)| ColdSummary {
                 place,
                 present: 0,
-                edges: u64::try_from(growth(inbox)).unwrap_or(0),
+                edges: u64::try_from(inbox.growth()).unwrap_or(0),
             });
             all.extend(rest);
             Ok(())
@@ -112,11 +112,6 @@ impl Cold {
         }
         Ok(())
     }
-}
-
-/// Returns the number of outgoing edges that the operations of an inbox add.
-fn growth(inbox: &InboxView) -> i64 {
-    inbox.entries(Direction::Out).iter().map(|entry| entry.op.op.growth()).sum()
 }
 
 impl Pager {

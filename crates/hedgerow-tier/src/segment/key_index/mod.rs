@@ -87,7 +87,9 @@ impl KeyIndex {
         let pages = || pages.iter().filter(|page| page.id.label == LabelId::DEFAULT);
         bytes.require(masks == pages().count(), "masks of other pages than the segment has")?;
         let masks = bytes.array(masks, u64::from_le_bytes)?;
-        let fits = pages().zip(&masks).all(|(page, mask)| mask.count_ones() == u32::from(page.images));
+        let fits = pages()
+            .zip(&masks)
+            .all(|(page, mask)| mask.count_ones() + u32::from(page.deltas) == u32::from(page.images));
         bytes.require(fits, "masks of other images than the segment has")?;
         let stated = bytes.array(count, |raw: [u8; 12]| {
             let [first @ .., a, b, c, d] = raw;

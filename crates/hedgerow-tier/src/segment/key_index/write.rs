@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{KindId, LocalVertex, SUBGRAPH_VERTICES, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{KindId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_io::StoreId;
 
 use super::entry::{Entry, hash_of, text_of};
@@ -64,11 +64,7 @@ impl KeyEntries {
     /// The errors of writing a sorted file.
     pub(in crate::segment) fn add(&mut self, store: StoreId, image: &ImageRef<'_>) -> Result<(), TierError> {
         let ImageId { subgraph, .. } = image.id;
-        let (page, bit) = (subgraph.0 / PAGE_SUBGRAPHS, 1 << (subgraph.0 % PAGE_SUBGRAPHS));
-        match self.masks.last_mut() {
-            Some((last, mask)) if *last == page => *mask |= bit,
-            _ => self.masks.push((page, bit)),
-        }
+        *self.mask_of(subgraph) |= 1 << (subgraph.0 % PAGE_SUBGRAPHS);
         let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
         let live = locals.filter(|local| image.present & local.bit() != 0);
         let ids = live.map(|local| subgraph.vertex(local));
@@ -84,6 +80,21 @@ impl KeyEntries {
         }
         let bytes = self.entries.len() * size_of::<Gathered>() + self.texts.len();
         if bytes + IMAGE_BYTES > self.most { self.spill() } else { Ok(()) }
+    }
+
+    /// Adds a delta of the default label: its page has a mask too.
+    pub(in crate::segment) fn add_delta(&mut self, subgraph: SubgraphId) {
+        self.mask_of(subgraph);
+    }
+
+    /// Returns the mask of the page of a subgraph, which is the last page so far or a later one.
+    fn mask_of(&mut self, subgraph: SubgraphId) -> &mut u64 {
+        let page = subgraph.0 / PAGE_SUBGRAPHS;
+        if self.masks.last().is_none_or(|(last, _)| *last != page) {
+            self.masks.push((page, 0));
+        }
+        let last = self.masks.len() - 1;
+        &mut self.masks[last].1
     }
 
     /// Writes the gathered keys into a sorted file.

@@ -13,6 +13,7 @@ fn judge(page: u32, images: u8, less: u32) -> Result<usize, &'static str> {
     let entry = PageEntry {
         id: PageId { label: LabelId(0), page },
         images,
+        deltas: 0,
         vertices: 1,
         edges: 0,
         as_of: Timestamp(1),

@@ -218,7 +218,7 @@ fn another_format_is_named_with_its_version() {
         assert_eq!(error, expected);
     }
     let mut feature = bytes;
-    feature[24] |= 2;
+    feature[24] |= 4;
     fs.overwrite(&segment_name(FILE), &with_header_checksum(feature));
     let error = read_all(&fs, &info).unwrap_err();
     assert!(

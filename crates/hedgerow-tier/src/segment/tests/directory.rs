@@ -8,7 +8,17 @@ use crate::segment::top::PageEntry;
 /// Returns an entry of subgraph `subgraph` with records of these lengths.
 fn entry(subgraph: u32, topology: u16, pieces: u32, keys: u32, columns: u64) -> ImageEntry {
     let subgraph = SubgraphId(subgraph);
-    ImageEntry { subgraph, as_of: Timestamp(3), present: 6, edges: 5, topology, keys, columns, pieces }
+    ImageEntry {
+        subgraph,
+        as_of: Timestamp(3),
+        present: 6,
+        edges: 5,
+        topology,
+        keys,
+        columns,
+        pieces,
+        delta: None,
+    }
 }
 
 /// Decodes the directory of a page with blocks and images of these lengths. Returns the number of images, or
@@ -19,6 +29,7 @@ fn judge(blocks: &[u16], images: &[ImageEntry]) -> Result<usize, &'static str> {
     let page = PageEntry {
         id: PageId { label: LabelId(0), page: 0 },
         images: images.len() as u8,
+        deltas: images.iter().filter(|image| image.delta.is_some()).count() as u8,
         vertices: 2 * images.len() as u32,
         edges: 5 * images.len() as u64,
         as_of: Timestamp(3),

@@ -4,7 +4,7 @@ use super::files::open_paged;
 use super::images::{list_image, text_image};
 use super::*;
 use crate::segment::block::MOST_PAYLOAD;
-use crate::segment::topology;
+use crate::segment::encode;
 
 fn comes_back(config: GraphConfig, images: &[SubgraphImage]) -> SegmentInfo {
     let fs = SimFs::new();
@@ -16,7 +16,7 @@ fn comes_back(config: GraphConfig, images: &[SubgraphImage]) -> SegmentInfo {
 
 fn record_len(image: &SubgraphImage) -> (usize, bool) {
     let mut out = Vec::new();
-    let is_cut = image.with_ref(|image| topology::encode(image, &mut out));
+    let is_cut = image.with_ref(|image| encode::encode(image, &mut out));
     (out.len(), is_cut)
 }
 

@@ -11,7 +11,7 @@ use super::images::{list_image, small_images, text_image};
 use super::*;
 use crate::segment::image::check_part;
 use crate::segment::testing::{dense_image, rich_image, weighted_image};
-use crate::{Extent, ListImage, ListQuery, ReadCache};
+use crate::{Extent, FoundList, ListImage, ListQuery, ReadCache};
 
 /// The destination, the rank, the bits of the weight and the properties of an edge.
 type Edge = (VertexId, u64, Option<u64>, Option<hedgerow_core::Row>);
@@ -92,7 +92,7 @@ fn every_list_comes_back(config: GraphConfig, images: &[SubgraphImage]) {
             let page = reader.find_page(image.id.page()).unwrap();
             for query in queries(image) {
                 let found = reader.read_list(page, &query, &cache, &mut |_| true).unwrap().unwrap();
-                check(image, &query, &found);
+                check(image, &query, &found.into_image().unwrap());
             }
         }
     }
@@ -118,7 +118,7 @@ pub(super) fn break_no_rule(reader: &SegmentReader, images: &[SubgraphImage]) {
         for query in queries(image).iter().filter(|query| query.extent == Extent::Whole) {
             match reader.read_list(page, query, &cache, &mut |_| true) {
                 Ok(found) => {
-                    let part = found.and_then(|found| found.part);
+                    let part = found.and_then(|found| found.into_image()?.part);
                     let broken = part.and_then(|part| check_part(&part.as_ref(), !0, &config));
                     assert_eq!(broken, None);
                 }
@@ -202,7 +202,7 @@ fn lists_take_a_read_for_each_block_that_they_lie_in() {
         let local = LocalVertex(image.present.trailing_zeros() as u8);
         let query = ListQuery { image: image.id, local, direction, extent, rows: true };
         let found = reader.read_list(0, &query, cache, &mut |_| true).unwrap().unwrap();
-        check(image, &query, &found);
+        check(image, &query, &found.into_image().unwrap());
         counters.reads.load(Ordering::Relaxed) - before
     };
     let out = Direction::Out;
@@ -212,7 +212,8 @@ fn lists_take_a_read_for_each_block_that_they_lie_in() {
     assert_eq!(reads_of(&images[7], Extent::Near(VertexId(9)), out, &cache), 0, "it is kept");
     let dead = ListQuery { local: LocalVertex(3), ..queries(&images[30])[2] };
     let before = counters.reads.load(Ordering::Relaxed);
-    assert_eq!(reader.read_list(0, &dead, &cache, &mut |_| true).unwrap().unwrap().part, None);
+    let found = reader.read_list(0, &dead, &cache, &mut |_| true).unwrap().unwrap();
+    assert_eq!(found.into_image().unwrap().part, None);
     assert_eq!(counters.reads.load(Ordering::Relaxed), before, "no vertex, no read");
     let hub = &images[30];
     assert_eq!(reads_of(hub, Extent::Degree, out, &cache), 1, "its head");
@@ -255,7 +256,7 @@ fn lists_of_a_damaged_file_are_right_or_errors() {
             for _ in 0..2 {
                 match reader.read_list(page, query, &cache, &mut |_| true) {
                     Ok(found) => {
-                        check(image, query, &found.unwrap());
+                        check(image, query, &found.and_then(FoundList::into_image).unwrap());
                         right += 1;
                     }
                     Err(error) => {

@@ -8,7 +8,7 @@ use hedgerow_core::account::Account;
 
 use super::images::{list_image, small_images, text_image};
 use super::*;
-use crate::{Extent, ListQuery, ReadCache, ReadMemory};
+use crate::{Extent, ListQuery, ReadCache, ReadMemory, SubgraphRecord};
 
 /// Returns the bytes of the values of properties, without the index of the columns.
 fn bytes_of_columns(part: &AdjacencyPart) -> usize {
@@ -65,12 +65,12 @@ fn asks_for_what_it_takes(config: GraphConfig, images: &[SubgraphImage]) {
         "{of_pages} of {info:?}"
     );
     for page in 0..reader.page_count() {
-        let read = reader.read_page_within(
+        let read = reader.read_records(
             page,
             |_| true,
             &mut has,
-            |image| {
-                asked_enough(&image);
+            |record| {
+                asked_enough(&record.into_image().unwrap());
                 Ok::<(), TierError>(())
             },
         );
@@ -79,8 +79,8 @@ fn asks_for_what_it_takes(config: GraphConfig, images: &[SubgraphImage]) {
     let cache = ReadCache::new(&std::sync::Arc::new(Account::new(None)), (0, 0), 0);
     for image in images {
         let page = reader.find_page(image.id.page()).unwrap();
-        let read = reader.read_image(page, image.id, &cache, &mut has).unwrap();
-        asked_enough(&read.unwrap());
+        let read = reader.read_record(page, image.id, &cache, &mut has).unwrap();
+        asked_enough(&read.and_then(SubgraphRecord::into_image).unwrap());
         // Twice the record of properties, and the share of one list, which may be the whole record.
         if image.parts.iter().any(|part| bytes_of_columns(part) > 1 << 17) {
             let query = ListQuery {

@@ -7,6 +7,7 @@ use super::*;
 use crate::bytes::{Bytes, Fault};
 use crate::segment::assemble::{decode_columns, finish};
 use crate::segment::columns;
+use crate::segment::encode;
 use crate::segment::keys::{decode_key_record, encode_key_record};
 use crate::segment::testing::{rich_image, weighted_image};
 use crate::segment::topology;
@@ -24,12 +25,12 @@ impl Records {
     fn of(image: &SubgraphImage, config: &GraphConfig) -> Records {
         let (mut topology, mut pieces, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
         image.with_ref(|image| {
-            if topology::encode(image, &mut topology) {
+            if encode::encode(image, &mut topology) {
                 let put = |piece: &[u8]| {
                     pieces.push(piece.to_vec());
                     Ok::<(), ()>(())
                 };
-                topology::encode_pieces(image, &mut scratch, put).unwrap();
+                encode::encode_pieces(image, &mut scratch, put).unwrap();
             }
         });
         let has_keys =
@@ -59,7 +60,7 @@ impl Records {
         if topology.needs_columns() || !self.columns.is_empty() {
             whole(&self.columns, |bytes| decode_columns(bytes, &mut topology))?;
         }
-        finish(topology, keys, config)
+        finish(topology, keys, config)?.into_image().ok_or("a delta")
     }
 
     /// Returns the bytes of each record that is not empty.

@@ -36,8 +36,14 @@ fn salvage_with(
         Some(image) => assert!(lost.insert(image), "{image} lost twice"),
         None => *unknown += 1,
     };
-    let stated =
-        read_damaged(&fs.handle(), (FILE, STORE), info, config, &mut |image| found.push(image), &mut lose)?;
+    let stated = read_damaged(
+        &fs.handle(),
+        (FILE, STORE),
+        info,
+        config,
+        &mut |record| found.extend(record.into_image()),
+        &mut lose,
+    )?;
     salvaged.config = stated;
     Ok(salvaged)
 }
