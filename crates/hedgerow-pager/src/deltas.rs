@@ -1,6 +1,6 @@
 //! Reads of records in segments, which merge the deltas of a subgraph with its image.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use hedgerow_core::SubgraphId;
@@ -44,14 +44,25 @@ impl Sources {
         mut f: impl FnMut(SubgraphRecord, &'s str) -> Result<(), E>,
     ) -> Result<(), E> {
         let has_memory = RefCell::new(has_memory);
-        let mut has = |memory: ReadMemory| (has_memory.borrow_mut())(memory);
+        // Deltas stay in memory until their image is found, so they count as buffers.
+        let (buffers, kept) = (Cell::new(0), Cell::new(0));
+        let has = |memory: ReadMemory| {
+            if let ReadMemory::Buffers(bytes) = memory {
+                buffers.set(bytes);
+                return (has_memory.borrow_mut())(ReadMemory::Buffers(bytes + kept.get()));
+            }
+            (has_memory.borrow_mut())(memory)
+        };
         let mut open: Open<'s> = HashMap::new();
         self.walk_page::<E>(id, (Places::of_bits(wanted), depth), |segment, page, places| {
             let mut found = Places::NONE;
             let is_wanted = |image: ImageId| places.has(image.subgraph);
-            let mut has_room = |memory: ReadMemory| (has_memory.borrow_mut())(memory);
-            segment.reader.read_records::<E>(page, is_wanted, &mut has_room, |record| match record {
+            segment.reader.read_records::<E>(page, is_wanted, &mut { has }, |record| match record {
                 SubgraphRecord::Delta(delta) => {
+                    kept.set(kept.get() + delta.memory_bytes() as u64);
+                    if !has(ReadMemory::Buffers(buffers.get())) {
+                        return Err(TierError::NoRoom { needed: kept.get() }.into());
+                    }
                     let (deltas, _) = open.entry(delta.id.subgraph).or_insert((Vec::new(), &segment.name));
                     deltas.push(delta);
                     Ok(())
@@ -61,8 +72,9 @@ impl Sources {
                     let image = match open.remove(&image.id.subgraph) {
                         None => image,
                         Some((deltas, _)) => {
-                            let mut has = |memory: ReadMemory| (has_memory.borrow_mut())(memory);
-                            self.image_with(&deltas, image, &mut has)?
+                            let bytes: usize = deltas.iter().map(SubgraphDelta::memory_bytes).sum();
+                            kept.set(kept.get() - bytes as u64);
+                            self.image_with(&deltas, (image, &segment.name), &mut { has })?
                         }
                     };
                     f(SubgraphRecord::Image(image), &segment.name)
@@ -71,7 +83,7 @@ impl Sources {
             Ok(found)
         })?;
         for (_, (deltas, file)) in open {
-            if let Some(delta) = self.delta_with(&deltas, (depth, file), &mut has)? {
+            if let Some(delta) = self.delta_with(&deltas, (depth, file), &mut { has })? {
                 f(SubgraphRecord::Delta(delta), file)?;
             }
         }
@@ -106,8 +118,7 @@ impl Sources {
         })?;
         Ok(match (found, newest) {
             (Some((image, file)), _) => {
-                let image =
-                    if deltas.is_empty() { image } else { self.image_with(&deltas, image, has_memory)? };
+                let image = self.image_with(&deltas, (image, file), has_memory)?;
                 Some((SubgraphRecord::Image(image), file))
             }
             (None, Some(file)) => {
@@ -136,8 +147,8 @@ impl Sources {
         let delta = match record {
             Some(SubgraphRecord::Image(image)) => {
                 let above: Vec<Above<'_>> = inboxes.into_iter().collect();
-                let image = self.image_below(&above, id, Some(image), has_memory)?;
-                return Ok(image.map(SubgraphRecord::Image));
+                let image = self.image_below(&above, image, has_memory)?;
+                return Ok(Some(SubgraphRecord::Image(image)));
             }
             Some(SubgraphRecord::Delta(_)) if faults::is_on(PlantedFault::OlderDeltaDropped) => None,
             Some(SubgraphRecord::Delta(delta)) => Some(delta),
@@ -149,17 +160,23 @@ impl Sources {
         Ok(delta.map(SubgraphRecord::Delta))
     }
 
-    /// Returns an image with deltas over it, which come newest first.
+    /// Returns an image with deltas over it, which come newest first; damage, if they do not fit.
     fn image_with(
         &self,
         deltas: &[SubgraphDelta],
-        image: SubgraphImage,
+        (image, file): (SubgraphImage, &str),
         has_memory: HasMemory<'_>,
     ) -> Result<SubgraphImage, TierError> {
+        let Some(newest) = deltas.first() else { return Ok(image) };
+        if deltas.iter().any(|delta| delta.present != image.present) {
+            return Err(invalid(file, "a delta of other vertices than its image"));
+        }
         let above: Vec<Above<'_>> = deltas.iter().map(Above::Delta).collect();
-        let id = image.id;
-        let image = self.image_below(&above, id, Some(image), has_memory)?;
-        image.ok_or_else(|| invalid("", "a delta without an image"))
+        let image = self.image_below(&above, image, has_memory)?;
+        if image.edge_count() != newest.edges && !faults::is_on(PlantedFault::DeltaNotRead) {
+            return Err(invalid(file, "a delta that counts other edges than there are"));
+        }
+        Ok(image)
     }
 
     /// Returns one delta for several, which come newest first. It is damage if all segments were read: a

@@ -210,6 +210,19 @@ impl Inboxes {
         self.shard(id).lock().get(&id).map(|inbox| inbox.base.clone())
     }
 
+    /// Returns the number of operations after `t` in a subgraph's inbox; `None` without an inbox.
+    /// O(log operations).
+    pub fn operations_after(&self, id: ImageId, t: Timestamp) -> Option<usize> {
+        if self.are_none() {
+            return None;
+        }
+        let shard = self.shard(id).lock();
+        let inbox = shard.get(&id)?;
+        let after =
+            |entries: &Vec<InboxEntry>| entries.len() - entries.partition_point(|entry| entry.ts <= t);
+        Some(inbox.entries.iter().map(after).sum())
+    }
+
     /// Returns the bytes of a subgraph's inbox. O(1).
     pub fn bytes_of(&self, id: ImageId) -> u64 {
         if self.are_none() {

@@ -114,6 +114,13 @@ impl Sources {
         self
     }
 
+    /// True if these are the segments that `manifest` names.
+    pub fn are_of(&self, manifest: &Manifest) -> bool {
+        let has =
+            |named: &LevelSegment| self.segments().any(|open| open.reader.info().file_id == file_of(named));
+        self.segments.len() == manifest.segments.len() && manifest.segments.iter().all(has)
+    }
+
     /// Returns the checkpoint of the manifest: the segments have every commit up to this timestamp, and no
     /// later one.
     pub fn as_of(&self) -> Timestamp {

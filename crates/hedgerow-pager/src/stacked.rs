@@ -185,28 +185,31 @@ impl Sources {
         image: Option<SubgraphImage>,
         has_memory: HasMemory<'_>,
     ) -> Result<Option<SubgraphImage>, TierError> {
-        self.image_below(&[Above::Inbox(inbox)], id, image, has_memory)
+        let above = Above::Inbox(inbox);
+        if ![Direction::Out, Direction::In].iter().any(|&direction| above.has(direction)) {
+            return Ok(image);
+        }
+        let new = || SubgraphImage {
+            id,
+            as_of: Timestamp::ZERO,
+            present: 0,
+            keys: ImageKeys::Dense,
+            parts: Vec::new(),
+        };
+        self.image_below(&[above], image.unwrap_or_else(new), has_memory).map(Some)
     }
 
     /// Returns an image with operations over it, which come newest first.
     pub(crate) fn image_below(
         &self,
         above: &[Above<'_>],
-        id: ImageId,
-        image: Option<SubgraphImage>,
+        mut image: SubgraphImage,
         has_memory: HasMemory<'_>,
-    ) -> Result<Option<SubgraphImage>, TierError> {
-        let directions = [Direction::Out, Direction::In];
+    ) -> Result<SubgraphImage, TierError> {
+        let (id, directions) = (image.id, [Direction::Out, Direction::In]);
         let changed = |direction: &Direction| above.iter().any(|above| above.has(*direction));
         let Some(newest) = above.first().filter(|_| directions.iter().any(changed)) else { return Ok(image) };
         let weighted = self.is_weighted(id.label);
-        let mut image = image.unwrap_or_else(|| SubgraphImage {
-            id,
-            as_of: Timestamp::ZERO,
-            present: 0,
-            keys: ImageKeys::Dense,
-            parts: Vec::new(),
-        });
         let mut parts = Vec::new();
         for direction in directions.into_iter().filter(changed) {
             let query = Query { chain: ChainId::new(id, direction), extent: Extent::Chain, rows: true };
@@ -226,7 +229,7 @@ impl Sources {
             image.present = image.parts.iter().fold(0, |mask, part| mask | with_neighbors(part));
         }
         image.as_of = newest.as_of();
-        Ok(Some(image))
+        Ok(image)
     }
 
     /// Returns one delta with the effect of several operations, which come newest first. `present` and
@@ -268,17 +271,23 @@ fn with_neighbors(part: &AdjacencyPart) -> u64 {
 
 /// Applies words, ascending by identity, to the lists of a part without ranks and properties. Copies the
 /// stretches between the words, so it takes O(words log edges) and a copy of the lists. Returns `None` if the
-/// result is empty. [`Merged::for_each`](crate::Merged::for_each) has the same edges.
+/// result is empty; damage, if the part has another form. [`Merged::for_each`](crate::Merged::for_each) has
+/// the same edges.
 pub(crate) fn part_with(
     part: Option<&AdjacencyPart>,
     words: &[Word<'_>],
     (direction, weighted): (Direction, bool),
     has_memory: HasMemory<'_>,
 ) -> Result<Option<AdjacencyPart>, TierError> {
-    debug_assert!(part.is_none_or(|part| part.ranks.is_none() && part.columns.is_empty()));
+    if part.is_some_and(|part| part.weights.is_some() != weighted) {
+        return Err(invalid("", "weights do not fit the graph"));
+    }
+    if part.is_some_and(|part| part.ranks.is_some() || !part.columns.is_empty()) {
+        return Err(invalid("", "operations without properties on edges that have some"));
+    }
     let most = part.map_or(0, |part| part.neighbors.len()) + words.len();
     let needed = most as u64 * if weighted { 12 } else { 4 };
-    if !has_memory(ReadMemory::Values(needed)) {
+    if !has_memory(ReadMemory::Copy(needed)) {
         return Err(TierError::NoRoom { needed });
     }
     let mut made = AdjacencyPart {

@@ -39,8 +39,10 @@ const WEIGHT: u8 = 2;
 const WHOLE: u8 = 4;
 /// Flag: the record is an entry of an image. Its era depends on which images are the newest.
 const IMAGE: u8 = 8;
-/// Flag: the image belongs to the destination.
+/// Flag: the image or the delta belongs to the destination.
 const AT_DST: u8 = 16;
+/// Flag: the record is an operation of a stale delta.
+const STALE_DELTA: u8 = 32;
 
 /// The collector of entries and operations while they are found.
 pub(super) struct EdgeSorter {
@@ -84,16 +86,17 @@ impl EdgeSorter {
         v: u32,
         (part, at): (&AdjacencyPart, usize),
         is_removed: bool,
-        era: u32,
+        is_stale: bool,
     ) {
         let Some(&VertexId(u)) = part.neighbors.get(at) else { return };
         let (src, dst) = self.placement.ends_of_copy(v, u, part.direction);
-        let (place, weight) = ((LabelId::DEFAULT.0, src, dst, 0), part.weights.as_ref());
+        let place = (LabelId::DEFAULT.0, src, dst, 0);
+        let stale = if is_stale { STALE_DELTA | (u8::from(src != v) * AT_DST) } else { 0 };
         if is_removed {
-            self.remove_edge(place);
+            self.put(place, REMOVED | stale, 0, None, |_| {});
         } else {
-            let weight = weight.and_then(|weights| weights.get(at).copied());
-            self.put_edge(place, era, weight, &[]);
+            let weight = part.weights.as_ref().and_then(|weights| weights.get(at).copied());
+            self.put(place, WHOLE | stale, if is_stale { STALE } else { SOUND }, weight, |_| {});
         }
     }
 
@@ -195,14 +198,17 @@ impl Entry<'_> {
     /// Updates the state of the edge with this entry.
     fn fold(self, place: EdgeTuple, newest: impl Fn(ImageId) -> bool, found: &mut Option<Found>) {
         let has = |flag| self.flags & flag != 0;
+        let image = |v| ImageId { label: LabelId(place.0), subgraph: VertexId(v).subgraph() };
+        let (own, other) = if has(AT_DST) { (place.2, place.1) } else { (place.1, place.2) };
+        if has(STALE_DELTA) && newest(image(other)) {
+            return;
+        }
         if has(REMOVED) {
             *found = None;
             return;
         }
         let mut era = self.era;
         if has(IMAGE) {
-            let image = |v| ImageId { label: LabelId(place.0), subgraph: VertexId(v).subgraph() };
-            let (own, other) = if has(AT_DST) { (place.2, place.1) } else { (place.1, place.2) };
             let stale = !newest(image(own));
             if (stale && newest(image(other))) || !(has(WHOLE) || found.is_none()) {
                 return;
@@ -226,4 +232,59 @@ fn decode(record: Record<'_>) -> Option<(EdgeTuple, Entry<'_>)> {
     let era = if flags & (IMAGE | REMOVED) == 0 { r.u32().ok()? } else { STALE };
     let weight = if flags & WEIGHT == 0 { None } else { Some(r.f64().ok()?) };
     Some((place, Entry { flags, era, weight, row: r.rest() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_core::{Columns, Direction, KeyKind, SUBGRAPH_VERTICES, SubgraphId};
+    use hedgerow_testkit::SimFs;
+    use hedgerow_tier::temporary::TemporaryDirectory;
+
+    use super::*;
+
+    const A: u32 = 3;
+    const B: u32 = 64 * 5;
+
+    /// A list of one neighbor; the tests name its vertex separately.
+    fn part_to(direction: Direction, neighbor: u32) -> AdjacencyPart {
+        AdjacencyPart {
+            direction,
+            offsets: [0; SUBGRAPH_VERTICES + 1],
+            neighbors: vec![VertexId(neighbor)],
+            weights: None,
+            ranks: None,
+            columns: Columns::default(),
+        }
+    }
+
+    /// The image of `A` has the edge from `A` to `B` or not, and the delta of `B` puts or removes it. Returns
+    /// true if the edge is saved.
+    fn is_saved(in_image: bool, removed: bool, (stale, newest_a): (bool, bool)) -> bool {
+        let config = GraphConfig { directed: true, keys: KeyKind::Dense, weighted: false, reverse: true };
+        let disk = SimFs::new();
+        let temporary = TemporaryDirectory::new(disk.handle(), "edges");
+        let mut edges = EdgeSorter::new(Sorter::new(&temporary, 1 << 20), &config);
+        if in_image {
+            edges.add_entry(LabelId::DEFAULT, A, &part_to(Direction::Out, B), 0);
+        }
+        edges.add_operation(B, (&part_to(Direction::In, A), 0), removed, stale);
+        let newest = |id: ImageId| newest_a && id.subgraph == SubgraphId(0);
+        let mut saved = 0;
+        let take = |place: EdgeTuple, _: Found| {
+            assert_eq!(place, (0, A, B, 0));
+            saved += 1;
+            Ok(())
+        };
+        edges.finish().unwrap().for_each(newest, take).unwrap();
+        saved == 1
+    }
+
+    #[test]
+    fn an_operation_of_a_stale_delta_does_not_contradict_the_newest_image_of_the_other_end() {
+        for removed in [true, false] {
+            assert_eq!(is_saved(removed, removed, (false, true)), !removed, "a sound delta is newer");
+            assert_eq!(is_saved(removed, removed, (true, true)), removed, "the image is the newest");
+            assert_eq!(is_saved(removed, removed, (true, false)), !removed, "nothing is newer");
+        }
+    }
 }

@@ -97,14 +97,13 @@ impl SalvagedGraph {
     /// Adds the operations of a delta, which is newer than all records of its subgraph so far. Edges that a
     /// `stale` delta puts may be stale.
     pub(super) fn add_delta(&mut self, delta: &SubgraphDelta, stale: bool) {
-        let era = if stale { STALE } else { SOUND };
         let first = delta.id.subgraph.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
         for (parts, is_removed) in [(&delta.put, false), (&delta.removed, true)] {
             for part in parts {
                 for local in 0..SUBGRAPH_VERTICES {
                     let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
                     range.for_each(|at| {
-                        self.edges.add_operation(first | local as u32, (part, at), is_removed, era)
+                        self.edges.add_operation(first | local as u32, (part, at), is_removed, stale)
                     });
                 }
             }

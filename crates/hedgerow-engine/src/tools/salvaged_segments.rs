@@ -33,6 +33,7 @@ impl Source {
                     // The operations of a delta are added when all images are known.
                     if !seen.contains(id) {
                         let is_stale = outdated || missed.contains(id);
+                        added_stale |= is_stale;
                         (if is_stale { &mut deltas.stale } else { &mut deltas.sound }).insert(id);
                     }
                     return;

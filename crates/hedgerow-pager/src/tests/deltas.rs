@@ -14,7 +14,7 @@ use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_testkit::SimFs;
 use hedgerow_tier::{
     AdjacencyPart, Extent as ImageExtent, ImageId, ImageKeys, ListQuery, ReadCache, SegmentWriter,
-    SubgraphImage, SubgraphRecord, TierError,
+    SubgraphDelta, SubgraphImage, SubgraphRecord, TierError,
 };
 use hedgerow_workload::rng::Rng;
 
@@ -269,4 +269,41 @@ fn a_delta_without_an_image_is_damage() {
     assert!(error.to_string().contains("a delta without an image"), "{error}");
     let of_all = store.sources.read_record(image(0, 0), ALL, &store.cache, &mut |_| true).unwrap().unwrap();
     assert!(matches!(of_all, (SubgraphRecord::Image(_), _)));
+}
+
+/// Adds a segment with one delta, made from the present state by `change`, and reads it.
+fn read_changed(store: &mut Store, change: impl FnOnce(&mut SubgraphDelta)) -> String {
+    store.now += 1;
+    let (id, file) = (image(0, 0), FileId(store.now));
+    let summaries = store.sources.summaries(id.page()).unwrap();
+    let summary = summaries.iter().find(|summary| summary.id == id).unwrap();
+    let part = part_of(&Edges::from([((0, 7, 77), 1.0)]), Direction::Out).unwrap();
+    let (as_of, present, edges) = (Timestamp(store.now + 1), summary.present, summary.edges + 1);
+    let mut delta = SubgraphDelta { id, as_of, present, edges, put: vec![part], removed: Vec::new() };
+    change(&mut delta);
+    let fs = store.fs.handle();
+    let mut writer = SegmentWriter::create_with(fs.clone(), (file, STORE), CONFIG, true).unwrap();
+    delta.with_ref(|delta| writer.write_delta(delta)).unwrap();
+    let info = writer.finish().unwrap();
+    let sources = store.sources.behind(&fs, info, STORE).unwrap();
+    let (of_page, alone) = (
+        sources.read_page(id.page(), |_, _| Ok::<_, TierError>(())),
+        sources.read_image(id, &store.cache, &mut |_| true),
+    );
+    let (of_page, alone) = (of_page.err(), alone.err());
+    assert_eq!(of_page.as_ref().map(ToString::to_string), alone.as_ref().map(ToString::to_string));
+    alone.map_or_else(|| "none".to_owned(), |error| error.to_string())
+}
+
+/// A delta must fit its image: the same vertices, the stated number of edges, the form of the graph.
+#[test]
+fn a_delta_that_does_not_fit_its_image_is_damage() {
+    let _sound = sound();
+    let mut store = Store::new(1);
+    store.checkpoint(0);
+    assert_eq!(read_changed(&mut store, |_| ()), "none");
+    let error = read_changed(&mut store, |delta| delta.present = u64::MAX - 1);
+    assert!(error.contains("a delta of other vertices than its image"), "{error}");
+    let error = read_changed(&mut store, |delta| delta.edges += 1);
+    assert!(error.contains("a delta that counts other edges than there are"), "{error}");
 }

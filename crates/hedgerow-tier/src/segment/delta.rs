@@ -1,6 +1,6 @@
 //! Deltas: records with the operations on one subgraph since an older record.
 
-use hedgerow_core::{Direction, GraphConfig, LabelId, SUBGRAPH_VERTICES, Timestamp};
+use hedgerow_core::{Direction, GraphConfig, LabelId, SUBGRAPH_VERTICES, Timestamp, VertexId};
 
 use super::image::{
     AdjacencyPart, PartRef, SubgraphImage, check_order, check_part, check_vertices, out_entries, range_of,
@@ -53,6 +53,15 @@ pub enum SubgraphRecord {
 }
 
 impl SubgraphDelta {
+    /// Returns the bytes of memory of the lists. O(1).
+    pub fn memory_bytes(&self) -> usize {
+        let of = |part: &AdjacencyPart| {
+            let weights = part.weights.as_ref().map_or(0, |weights| weights.capacity() * size_of::<f64>());
+            part.neighbors.capacity() * size_of::<VertexId>() + weights + size_of::<AdjacencyPart>()
+        };
+        self.put.iter().chain(&self.removed).map(of).sum()
+    }
+
     /// Calls `f` with the borrowed form of this delta.
     pub fn with_ref<R>(&self, f: impl FnOnce(&DeltaRef<'_>) -> R) -> R {
         let put: Vec<PartRef<'_>> = self.put.iter().map(AdjacencyPart::as_ref).collect();
@@ -121,6 +130,9 @@ impl DeltaRef<'_> {
         }
         if self.removed.iter().any(|part| part.weights.is_some()) {
             return Some("weights of removed edges");
+        }
+        if self.put.iter().any(|part| part.weights.is_some() != config.weighted) {
+            return Some("weights do not fit the graph");
         }
         check_vertices(self.id.subgraph, self.present)
             .or_else(|| order(self.put))

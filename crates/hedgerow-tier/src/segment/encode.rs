@@ -9,8 +9,8 @@ use super::degrees::{degree_width, put_degrees};
 use super::delta::DeltaRef;
 use super::image::{ImageRef, PartRef};
 use super::topology::{
-    CUT, DELTA, MOST_HEAD, MOST_PACKED, PACKED, PACKED_NEAR, PROPERTIES, RANKS, REMOVED, WEIGHTS, WHOLE,
-    piece_entries, portions, vertex,
+    CUT, DELTA, MOST_HEAD, MOST_OPERATIONS, MOST_PACKED, PACKED, PACKED_NEAR, PROPERTIES, RANKS, REMOVED,
+    WEIGHTS, WHOLE, piece_entries, portions, vertex,
 };
 use crate::id::ImageId;
 use crate::packed::{self, Form};
@@ -44,8 +44,7 @@ pub(super) fn encode_delta(delta: &DeltaRef<'_>, out: &mut Vec<u8>) -> bool {
     let put = delta.put.iter().map(|part| (part.direction as u8, part));
     let parts = put.chain(delta.removed.iter().map(|part| (part.direction as u8 | REMOVED, part)));
     let parts = parts.filter(|(_, part)| !part.neighbors.is_empty());
-    let most: usize = parts.clone().map(|(_, part)| part.neighbors.len() * most_of(part)).sum();
-    if most > 4 * MOST_PAYLOAD {
+    if parts.clone().map(|(_, part)| part.neighbors.len()).sum::<usize>() > MOST_OPERATIONS {
         return false;
     }
     let head = Head { id: delta.id, kind: DELTA, as_of: delta.as_of, present: delta.present };

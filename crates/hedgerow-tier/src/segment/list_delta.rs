@@ -3,7 +3,7 @@
 use super::assemble::finish;
 use super::block::BlockKind;
 use super::delta::{SubgraphDelta, SubgraphRecord};
-use super::list::{ListImage, ListQuery, ListReader};
+use super::list::{Extent, ListImage, ListQuery, ListReader};
 use super::read_memory::{HasMemory, ReadMemory, ask};
 use super::topology;
 use crate::TierError;
@@ -14,7 +14,8 @@ use crate::bytes::{Fault, whole};
 pub enum FoundList {
     /// The list of an image.
     Image(Box<ListImage>),
-    /// The delta that the segment has instead of an image. The list is in an older image.
+    /// The delta that the segment has instead of an image. The list is in an older image. Not for
+    /// [`Extent::Vertex`], which is in the directory.
     Delta(SubgraphDelta),
 }
 
@@ -32,6 +33,11 @@ impl ListReader<'_> {
     /// Reads the answer to `query`. Calls `has_memory` before it takes memory for a block or for the list.
     pub(super) fn read(&self, query: &ListQuery, has_memory: HasMemory<'_>) -> Result<FoundList, TierError> {
         match self.placed.entry.delta {
+            // A delta has the same vertices as its image, so the directory has the answer.
+            Some(_) if query.extent == Extent::Vertex => {
+                let present = self.placed.entry.present;
+                Ok(FoundList::Image(Box::new(ListImage { present, ..ListImage::default() })))
+            }
             None => self.image(query, has_memory).map(|list| FoundList::Image(Box::new(list))),
             Some(_) => self.delta(query, has_memory).map(FoundList::Delta),
         }

@@ -73,8 +73,8 @@ pub struct SegmentInfo {
     pub subgraphs: u64,
     /// The number of live vertices in these images.
     pub vertices: u64,
-    /// The number of outgoing neighbor entries: the edges of a directed graph. In an undirected graph each
-    /// edge counts at both ends, a self-loop once.
+    /// The number of outgoing neighbor entries in images and deltas. In images they are the edges of a
+    /// directed graph; in an undirected graph each edge counts at both ends, a self-loop once.
     pub edges: u64,
     /// The largest `as_of` of any subgraph; zero in an empty segment.
     pub max_as_of: Timestamp,

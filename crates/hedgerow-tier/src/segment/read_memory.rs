@@ -13,6 +13,20 @@ pub enum ReadMemory {
     Image(u64),
     /// Further bytes for the ranks, keys and properties of the next image, which no store copies.
     Values(u64),
+    /// Bytes for a changed copy of lists of the next image. The old lists are dropped after it is made,
+    /// before a store may copy the new ones.
+    Copy(u64),
+}
+
+impl ReadMemory {
+    /// Returns the number of bytes.
+    pub fn bytes(self) -> u64 {
+        let (ReadMemory::Buffers(bytes)
+        | ReadMemory::Image(bytes)
+        | ReadMemory::Values(bytes)
+        | ReadMemory::Copy(bytes)) = self;
+        bytes
+    }
 }
 
 /// A function of the caller that returns true if this memory is available. If it returns false, the read
@@ -27,8 +41,7 @@ pub(super) fn ask(has_memory: HasMemory<'_>, memory: ReadMemory) -> Result<(), T
     if has_memory(memory) {
         return Ok(());
     }
-    let (ReadMemory::Buffers(needed) | ReadMemory::Image(needed) | ReadMemory::Values(needed)) = memory;
-    Err(TierError::NoRoom { needed })
+    Err(TierError::NoRoom { needed: memory.bytes() })
 }
 
 /// Returns the bytes of a record of `len` bytes that is joined from several blocks; 0 if the record is within

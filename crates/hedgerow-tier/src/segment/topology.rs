@@ -38,6 +38,10 @@ pub(super) const PROPERTIES: u8 = 4;
 /// byte for others.
 pub(super) const MOST_PACKED: usize = 5;
 
+/// The most operations of a delta, in both directions: those that fit in four blocks without packing. So the
+/// memory of their decoded form is bounded too.
+pub(super) const MOST_OPERATIONS: usize = 4 * MOST_PAYLOAD / MOST_PACKED;
+
 /// The error of lists for which the allocator has no memory.
 pub(super) const NO_MEMORY: &str = "no memory for lists this long";
 
@@ -192,9 +196,13 @@ pub(super) fn decode_with(
     let id = ImageId { label, subgraph };
     let delta = if kind == DELTA { Some(bytes.u64()?) } else { None };
     let mut topology = Topology { id, as_of, present, is_cut: kind == CUT, delta, parts: Vec::new() };
+    let mut operations = 0usize;
     for _ in 0..parts {
         let mut part = decode_part(bytes)?;
         bytes.require(kind == DELTA || !part.is_removed, "removed edges in an image")?;
+        operations = operations.saturating_add(part.entries as usize);
+        let fits = kind != DELTA || operations <= MOST_OPERATIONS;
+        bytes.require(fits, "more operations than a delta may have")?;
         if kind != CUT {
             entries(bytes, subgraph, &mut part)?;
         }

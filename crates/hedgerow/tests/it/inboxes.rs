@@ -10,6 +10,7 @@ use hedgerow::{
 };
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
+use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
 
 const VERTICES: u64 = 150_000;
 /// The edges of a vertex at the beginning. With both directions and weights, a graph takes twice the limit.
@@ -326,4 +327,39 @@ fn check(disk: &SimFs) -> bool {
 
 fn bytes((_, bytes): (&String, &Vec<u8>)) -> u64 {
     bytes.len() as u64
+}
+
+/// A compaction without new commits, whose segment cannot be opened afterwards: reads use the older segments,
+/// whose files are removed. The next checkpoint merges the new segment, and writes all that it has.
+pub(crate) fn a_checkpoint_after_a_segment_that_cannot_be_opened_loses_nothing() {
+    const IN_MEMORY: u64 = VERTICES / 10 * 7;
+    let mut both = Both::new(true);
+    both.commit(0, OPERATIONS);
+    both.graph.close().unwrap();
+    let options = options(true).memory_limit(2 * LEAST_MEMORY_LIMIT);
+    both.graph = options.open_on(both.disk.handle()).unwrap();
+    both.graph.checkpoint().unwrap();
+    let (class, repeat, errno) = (FaultClass::Read, Repeat::Once, errno::EIO);
+    let (at, site) = (both.disk.read_count(), Some("open:csr"));
+    both.disk.plan_fault(Fault { class, at, site, repeat, errno });
+    both.graph.compact().unwrap();
+    both.disk.clear_faults();
+    // More than half of the lists are in memory, and change there. The others get operations in inboxes.
+    let snapshot = both.graph.snapshot().unwrap();
+    for u in (0..IN_MEMORY).cycle().take(2 * IN_MEMORY as usize) {
+        let lists = [Direction::Out, Direction::In].map(|direction| snapshot.neighbors(u, direction));
+        assert!(lists.iter().all(|list| list.is_ok()));
+    }
+    drop(snapshot);
+    let edges: Vec<(u64, u64)> = (0..IN_MEMORY).step_by(8).map(|u| (u, IN_MEMORY - 1 - u)).collect();
+    both.graph.transact(1, |tx: &mut WriteTxn| tx.put_edges(&edges)).unwrap();
+    both.changes.extend(edges.iter().map(|&edge| (edge, Some(1.0))));
+    both.commit(1, OPERATIONS);
+    let stats = both.graph.stats().unwrap();
+    assert!(stats.inbox_bytes > 0, "{stats:?}");
+    let written = both.graph.checkpoint().unwrap();
+    assert_eq!(written.segments, 1, "{written:?} merges the segment, {stats:?}");
+    both.compare_all(&both.graph.snapshot().unwrap());
+    both.crash();
+    both.compare_all(&both.graph.snapshot().unwrap());
 }

@@ -95,7 +95,8 @@ shared_tests! {
         commits_write_to_lists_that_are_not_in_memory,
         commits_beside_checkpoints_know_which_edges_exist,
         a_list_without_a_version_gets_operations_while_it_is_not_in_memory,
-        every_reader_merges_deltas_with_images;
+        every_reader_merges_deltas_with_images,
+        a_checkpoint_after_a_segment_that_cannot_be_opened_loses_nothing;
     tools:
         a_backup_is_the_store_of_its_moment,
         a_backup_beside_writers_is_a_prefix,

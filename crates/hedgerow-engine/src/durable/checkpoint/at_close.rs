@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 
-use super::plan::{Extent, bytes_of_delta, plan_checkpoint, read_runs};
+use super::plan::{Extent, plan_checkpoint, read_runs};
 use super::{Room, write_checkpoint};
 use crate::error::Result;
 use crate::files::log::Durable;
@@ -63,17 +63,17 @@ fn write_if_it_pays(core: &Core, durable: &Durable, log: u64) -> Result<()> {
         return Ok(());
     }
     read_runs(core, durable)?;
-    let (changes, merge) = plan_checkpoint(core, durable, Extent::Changed);
+    let plan = plan_checkpoint(core, durable, Extent::Changed);
     let work = {
         let runs = durable.runs.lock();
         let (mut changed, mut loaded) = (0, 0);
-        for &id in &changes {
+        for &id in &plan.changes {
             // A chain with an inbox is only in files, where its image is smaller than in memory.
             let bytes = bytes_of(core, id.label, id.subgraph).max(runs.bytes_of(id));
-            changed += bytes_of_delta(core, id).unwrap_or(bytes);
+            changed += plan.deltas.get(&id).copied().unwrap_or(bytes);
             loaded += if runs.has(id) { bytes } else { 0 };
         }
-        let taken_in = runs.bytes_taken_in(&merge, |id| changes.contains(&id));
+        let taken_in = runs.bytes_taken_in(&plan.merge, |id| plan.is_image(id));
         Work { log, changed, loaded, taken_in }
     };
     let always = core.work.thresholds.checkpoints_at_close;

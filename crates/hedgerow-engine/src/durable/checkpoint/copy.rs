@@ -53,7 +53,7 @@ impl Below {
         let has_deltas = !core.pager.inboxes.are_none() || durable.runs.lock().has_deltas();
         let sources = core.pager.pages.sources();
         // If a segment of the manifest could not be opened, reads use older segments.
-        let are_newest = sources.as_of() == durable.manifest.lock().checkpoint;
+        let are_newest = sources.are_of(&durable.manifest.lock());
         let depth = sources.depth_of(|file| merge.takes(file));
         (extent == Extent::Changed && has_deltas && are_newest).then_some(Below { sources, depth })
     }
@@ -244,7 +244,8 @@ impl PageCopy {
             let (buffers, kept, mut refused) = (RefCell::new(buffers), Cell::new(other.bytes()), None);
             // Lists that deltas change are copied, which takes memory until the copy is handed over.
             let mut has_memory = |memory: ReadMemory| {
-                let more = if let ReadMemory::Values(bytes) = memory { bytes as usize } else { 0 };
+                let is_beside = matches!(memory, ReadMemory::Values(_) | ReadMemory::Copy(_));
+                let more = if is_beside { bytes_of_memory(memory) } else { 0 };
                 let taken = buffers.borrow_mut().set(&core.pager, kept.get() + more);
                 taken.map_err(|error| refused = Some(error)).is_ok()
             };
@@ -335,8 +336,7 @@ impl KeyCopy {
 }
 
 fn bytes_of_memory(memory: ReadMemory) -> usize {
-    let (ReadMemory::Buffers(bytes) | ReadMemory::Image(bytes) | ReadMemory::Values(bytes)) = memory;
-    bytes as usize
+    memory.bytes() as usize
 }
 
 fn bytes_of_record(record: &SubgraphRecord) -> usize {

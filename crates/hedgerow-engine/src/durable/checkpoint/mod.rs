@@ -30,7 +30,7 @@ use crate::state::store::Core;
 use copy::Below;
 use page_versions::make_room_by_page_versions;
 pub(crate) use plan::Extent;
-use plan::{plan_checkpoint, read_runs};
+use plan::{Plan, plan_checkpoint, read_runs};
 use write::{ImageMode, Target, Written, image_ids, reach, write_run};
 
 /// The most bytes of covered commits that a checkpoint leaves in the log. The next opening reads and skips
@@ -112,7 +112,7 @@ pub(super) fn write_checkpoint(
     flush(core)?;
     let as_of = pinned.timestamp();
     reach(&*durable.fs, FailPoint::CheckpointBegin)?;
-    let (changes, merge) = plan_checkpoint(core, durable, extent);
+    let Plan { changes, merge, .. } = plan_checkpoint(core, durable, extent);
     // The buffers are within the reserve for them, from which cached data may have to leave.
     core.pager.find_room(&Need::new(For::Speed, 0));
     let written = write_changes(core, durable, as_of, extent, &merge, |id| changes.contains(&id))?;

@@ -13,8 +13,9 @@ use crate::files::runs::{Merge, Runs};
 use crate::state::budget::{For, Need};
 use crate::state::store::Core;
 
-/// The bytes of an operation in an inbox, for each byte of it in a delta.
-const PACKED: u64 = 6;
+/// The approximate bytes of a delta, and of each operation in it.
+const RECORD_BYTES: u64 = 100;
+const OPERATION_BYTES: u64 = 4;
 
 /// The amount that a checkpoint writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,32 +41,43 @@ pub(crate) fn read_runs(core: &Core, durable: &Durable) -> Result<()> {
     Ok(())
 }
 
-/// Returns the images that changed since the last checkpoint, and the segments to merge into the next
-/// one. The caller has read which segment has which image. O(subgraphs + images).
-pub(super) fn plan_checkpoint(core: &Core, durable: &Durable, extent: Extent) -> (HashSet<ImageId>, Merge) {
+/// The content of a checkpoint.
+pub(super) struct Plan {
+    /// The subgraphs, by label, that changed since the last checkpoint.
+    pub(super) changes: HashSet<ImageId>,
+    /// Those of which it writes a delta, unless they are loaded before, with the approximate bytes.
+    pub(super) deltas: HashMap<ImageId, u64>,
+    /// The segments to merge.
+    pub(super) merge: Merge,
+}
+
+impl Plan {
+    /// True if the checkpoint writes the image of a subgraph because it has changed.
+    pub(super) fn is_image(&self, id: ImageId) -> bool {
+        self.changes.contains(&id) && !self.deltas.contains_key(&id)
+    }
+}
+
+/// Returns what changed since the last checkpoint, and the segments to merge into the next one. The caller
+/// has read which segment has which image. O(subgraphs + images).
+pub(super) fn plan_checkpoint(core: &Core, durable: &Durable, extent: Extent) -> Plan {
     let (last, segments) = {
         let manifest = durable.manifest.lock();
         (manifest.checkpoint, manifest.segments.clone())
     };
     let changes = changed_after(core, last);
-    let merge = match extent {
-        Extent::Changed => {
-            let of_deltas = |id: ImageId| bytes_of_delta(core, id);
-            let deltas: HashMap<ImageId, u64> =
-                changes.iter().filter_map(|&id| Some((id, of_deltas(id)?))).collect();
-            let is_image = |id: ImageId| changes.contains(&id) && !deltas.contains_key(&id);
-            durable.runs.lock().plan(&segments, is_image, deltas.values().sum())
-        }
-        Extent::Whole => Runs::whole(&segments),
-    };
-    (changes, merge)
-}
-
-/// Returns the approximate size of the delta that a checkpoint writes for a subgraph; `None` if it writes the
-/// image. O(1).
-pub(super) fn bytes_of_delta(core: &Core, id: ImageId) -> Option<u64> {
-    let bytes = core.pager.inboxes.bytes_of(id);
-    (bytes > 0 && can_have_delta(id)).then_some(bytes / PACKED)
+    let merge = Runs::whole(&segments);
+    let mut plan = Plan { changes, deltas: HashMap::new(), merge };
+    if extent == Extent::Changed {
+        let delta = |&id: &ImageId| {
+            let operations = core.pager.inboxes.operations_after(id, last).filter(|_| can_have_delta(id))?;
+            Some((id, RECORD_BYTES + operations as u64 * OPERATION_BYTES))
+        };
+        plan.deltas = plan.changes.iter().filter_map(delta).collect();
+        let bytes = plan.deltas.values().sum();
+        plan.merge = durable.runs.lock().plan(&segments, |id| plan.is_image(id), bytes);
+    }
+    plan
 }
 
 /// True if a segment may have deltas of the subgraph in this label.

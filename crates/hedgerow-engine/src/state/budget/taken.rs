@@ -142,7 +142,9 @@ impl Asked {
         match memory {
             ReadMemory::Buffers(bytes) => self.buffers = self.buffers.max(bytes),
             ReadMemory::Image(bytes) => self.lists = self.lists.saturating_add(bytes),
-            ReadMemory::Values(bytes) => self.values = self.values.saturating_add(bytes),
+            ReadMemory::Values(bytes) | ReadMemory::Copy(bytes) => {
+                self.values = self.values.saturating_add(bytes);
+            }
         }
         self
     }
@@ -199,7 +201,11 @@ impl Room {
 
     /// Takes memory that a read is about to use; false if there is no room.
     pub(crate) fn has(&mut self, memory: ReadMemory) -> bool {
-        self.take(self.asked.with(memory))
+        match memory {
+            // The memory of the copies that follow suffices, since the old lists are dropped before these.
+            ReadMemory::Copy(_) if self.copies => true,
+            memory => self.take(self.asked.with(memory)),
+        }
     }
 
     /// Takes `bytes` in all for the data that is kept, including the last image; false if there is no room.

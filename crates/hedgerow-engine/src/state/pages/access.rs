@@ -10,6 +10,7 @@ use crate::error::{Error, Result, StorageError};
 use crate::state::budget::taken::Room;
 use crate::state::budget::{For, Need};
 use crate::state::pager::Pager;
+use crate::state::pages::page_of;
 
 /// The approximate bytes of a page without its edges: versions, deltas and offsets of 64 subgraphs in both
 /// directions.
@@ -18,6 +19,8 @@ const PAGE_BYTES: u64 = 64 << 10;
 const BUFFER_BYTES: u64 = 640 << 10;
 /// The share of the limit that optional loads leave free in addition to the slack.
 const FREE: u64 = 64;
+/// The share of the limit that commits load between two checkpoints, if they can write to inboxes instead.
+const LOADED: u64 = 16;
 /// The share of the limit from which on a page is loaded without its chains.
 const LARGE: u64 = 8;
 
@@ -158,9 +161,13 @@ impl Pager {
     }
 
     fn list_bytes_of_page(&self, id: PageId) -> u64 {
-        let both = self.directions_of(id.label).contains(&Direction::In);
-        let each = (4 + if self.is_weighted(id.label) { 8 } else { 0 }) * if both { 2 } else { 1 };
-        self.pages.sources().edges_of_page(id).saturating_mul(each)
+        self.pages.sources().edges_of_page(id).saturating_mul(self.bytes_of_entry(id.label))
+    }
+
+    /// Returns the bytes in memory of an outgoing entry of a label, with its copy at the other end.
+    fn bytes_of_entry(&self, label: LabelId) -> u64 {
+        let both = self.directions_of(label).contains(&Direction::In);
+        (4 + if self.is_weighted(label) { 8 } else { 0 }) * if both { 2 } else { 1 }
     }
 
     /// Returns an upper bound of the bytes of ranks and properties of a page, which have the same size in
@@ -171,7 +178,9 @@ impl Pager {
     }
 
     /// True if a commit writes to subgraphs that are not in memory without loading them: the memory limit has
-    /// no free room for all of them, or the commit `has_loaded` others before. O(subgraphs log segments).
+    /// no free room for all of them, or the commit `has_loaded` others before, or commits have loaded a large
+    /// share of the limit since the last checkpoint, which must write all that they change. If false, the
+    /// commit loads the subgraphs. O(subgraphs log segments).
     pub(crate) fn writes_outside(&self, subgraphs: &[(LabelId, SubgraphId)], has_loaded: bool) -> bool {
         #[cfg(feature = "planted-faults")]
         if self.eviction.switch.writes_outside() {
@@ -183,7 +192,26 @@ impl Pager {
         }
         let (lists, values) = self.bytes_to_load_all(subgraphs, |_| true);
         let bytes = lists.saturating_add(values).saturating_add(limit / FREE);
-        !self.budget.fits(&Need::new(For::Load, bytes).with_block(self.block_of(bytes)))
+        if !self.budget.fits(&Need::new(For::Load, bytes).with_block(self.block_of(bytes))) {
+            return true;
+        }
+        self.has_loaded_much(subgraphs, limit)
+    }
+
+    /// True if commits have loaded a large share of the limit since the last checkpoint, and the store is
+    /// larger than the limit; else counts these subgraphs as loaded. O(subgraphs log segments).
+    pub(super) fn has_loaded_much(&self, subgraphs: &[(LabelId, SubgraphId)], limit: u64) -> bool {
+        let mean = |&(label, subgraph): &_| self.bytes_to_load(page_of(label, subgraph)) / PAGE as u64;
+        let bytes = subgraphs.iter().map(mean).sum();
+        !self.eviction.loaded.take(bytes, limit / LOADED) && self.is_larger_than(limit)
+    }
+
+    /// True if the lists of the store take more than this memory, by the sizes that segments state.
+    /// O(segments).
+    fn is_larger_than(&self, bytes: u64) -> bool {
+        let sources = self.pages.sources();
+        let entries: u64 = sources.segments().map(|segment| segment.reader.info().edges).sum();
+        entries.saturating_mul(self.bytes_of_entry(LabelId::DEFAULT)) > bytes
     }
 
     /// True if the memory limit has room, without eviction, for a chain, or for its page if that is not

@@ -282,7 +282,8 @@ impl Pager {
     }
 
     /// Returns those of some subgraphs outside memory that commits have needed often, and notes that one
-    /// needs them now. Returns none of many: a commit to many subgraphs says little about each.
+    /// needs them now. Returns none of many: a commit to many subgraphs says little about each. Returns none
+    /// either once commits have loaded much since the last checkpoint.
     pub(crate) fn written_often(&self, subgraphs: &[(LabelId, SubgraphId)]) -> Vec<(LabelId, SubgraphId)> {
         let Some(recent) = self.cold.recent().filter(|_| subgraphs.len() <= FEW) else { return Vec::new() };
         let is_often = |&(label, subgraph): &(LabelId, SubgraphId)| {
@@ -293,7 +294,11 @@ impl Pager {
             }
             is_often
         };
-        subgraphs.iter().copied().filter(is_often).collect()
+        let mut often: Vec<_> = subgraphs.iter().copied().filter(is_often).collect();
+        if self.memory_limit.is_some_and(|limit| self.has_loaded_much(&often, limit)) {
+            often.clear();
+        }
+        often
     }
 
     /// Loads the chain.

@@ -6,11 +6,13 @@ use hedgerow_core::account::Account;
 use hedgerow_core::{KindId, LocalVertex, VertexId, VertexKeyRef};
 
 use super::*;
+use crate::bytes::Bytes;
 use crate::segment::block::MOST_PAYLOAD;
 use crate::segment::delta::DeltaRef;
 use crate::segment::encode::encode_delta;
 use crate::segment::read_damaged;
 use crate::segment::testing::{keys_strategy, part_strategy};
+use crate::segment::topology::{self, MOST_OPERATIONS};
 use crate::{Extent, FoundList, ListQuery, ReadCache, SubgraphDelta, SubgraphRecord};
 
 /// Writes the records into the segment [`FILE`].
@@ -195,7 +197,11 @@ fn each_rule_of_a_delta_has_its_fault() {
     assert_eq!(fault(&|it| (it.put, it.removed) = (vec![], vec![])), "a delta without operations");
     assert_eq!(fault(&|it| it.put[0].ranks = Some(vec![0, 1])), "ranks or properties in a delta");
     assert_eq!(fault(&|it| it.removed[0].weights = Some(vec![1.0, 2.0])), "weights of removed edges");
-    assert_eq!(fault(&|it| it.put[0].weights = Some(vec![1.0, 2.0])), "weights in a graph without weights");
+    let put_weighted = |it: &mut SubgraphDelta| {
+        it.put[0].weights = Some(vec![1.0, 2.0]);
+        it.put[1].weights = Some(vec![1.0]);
+    };
+    assert_eq!(fault(&put_weighted), "weights do not fit the graph");
     assert_eq!(fault(&|it| it.present = 0b11), "neighbors of a vertex that is not live");
     assert_eq!(fault(&|it| it.put.swap(0, 1)), "parts out of order");
     assert_eq!(
@@ -206,6 +212,30 @@ fn each_rule_of_a_delta_has_its_fault() {
     let mut writer = SegmentWriter::create(SimFs::new().handle(), FILE, STORE, config).unwrap();
     let unannounced = small_delta(3).with_ref(|delta| writer.write_delta(delta));
     assert!(matches!(unannounced, Err(TierError::InvalidImage { .. })), "{unannounced:?}");
+}
+
+/// A delta has at most [`MOST_OPERATIONS`] operations, however few bytes they take.
+#[test]
+fn a_delta_of_too_many_operations_is_neither_written_nor_read() {
+    let of = |count: usize| {
+        let list: Vec<u32> = (0..count as u32).collect();
+        let (put, removed) = (vec![part(Direction::Out, &[(1, &list[..])])], Vec::new());
+        SubgraphDelta { put, removed, ..small_delta(2) }
+    };
+    let encoded = |count: usize| {
+        let mut out = Vec::new();
+        of(count).with_ref(|delta| encode_delta(delta, &mut out)).then_some(out)
+    };
+    assert!(encoded(MOST_OPERATIONS + 1).is_none());
+    let mut raw = encoded(MOST_OPERATIONS).unwrap();
+    assert!(topology::decode(&mut Bytes::new(&raw)).is_ok());
+    // The number of neighbors of the first part.
+    let at = 32 + 4;
+    raw[at..at + 4].copy_from_slice(&(MOST_OPERATIONS as u32 + 1).to_le_bytes());
+    // Its only degree, which comes after the mask.
+    raw[at + 12..at + 14].copy_from_slice(&(MOST_OPERATIONS as u16 + 1).to_le_bytes());
+    let fault = topology::decode(&mut Bytes::new(&raw)).unwrap_err();
+    assert_eq!(fault.what, "more operations than a delta may have");
 }
 
 /// The longest delta fills a block; a longer one is not written, and the writer goes on.

@@ -38,7 +38,7 @@ fn asks_for_what_it_takes(config: GraphConfig, images: &[SubgraphImage]) {
         match memory {
             ReadMemory::Buffers(bytes) => buffers.set(bytes as usize),
             ReadMemory::Image(bytes) => lists.set(lists.get() + bytes as usize),
-            ReadMemory::Values(bytes) => values.set(values.get() + bytes as usize),
+            ReadMemory::Values(bytes) | ReadMemory::Copy(bytes) => values.set(values.get() + bytes as usize),
         }
         true
     };
