@@ -41,6 +41,9 @@ fn turn(core: &Core, wanted: Wanted) -> Result<bool, String> {
     if wanted == Wanted::Room && !core.work.log_bound.is_due(core.log_end()) && core.pager.has_made_room() {
         return Ok(false);
     }
+    if wanted != Wanted::Nothing {
+        core.pager.eviction.commit_loads.were_too_much();
+    }
     checkpoint(core, Extent::Changed).map_err(|error| error.to_string())?;
     if wanted == Wanted::Room {
         core.pager.has_made_room();

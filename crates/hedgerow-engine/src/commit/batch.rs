@@ -104,9 +104,9 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
             {
                 room.forget_loaded();
                 answers = Some(Answers::default());
-                let often = engine.pager.written_often(&unloaded);
-                if !often.is_empty() {
-                    room.load_optional(&often);
+                let worth = engine.pager.worth_loading(&unloaded);
+                if !worth.is_empty() {
+                    room.load_optional(&worth);
                 }
             }
             Attempt::Load(unloaded, stored) if answers.is_some() => {

@@ -9,6 +9,7 @@ use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_tier::PageId;
 
 use super::checkpoint_demand::CheckpointDemand;
+use super::commit_loads::CommitLoads;
 use super::page_versions::PageVersions;
 use super::pages::page_of;
 
@@ -32,9 +33,8 @@ pub(crate) struct Eviction {
     /// stay in memory until these commits end.
     pinned: Mutex<HashMap<(LabelId, SubgraphId), u32, FixedState>>,
     pins: AtomicU64,
-    /// The bytes of the subgraphs that commits have loaded since the last checkpoint, although they could
-    /// have written to inboxes.
-    pub(crate) loaded: Loaded,
+    /// The bound of what commits load.
+    pub(crate) commit_loads: CommitLoads,
     /// Page versions: segments that hold the graph as of timestamps that readers hold.
     pub(crate) page_versions: PageVersions,
     /// Checkpoints that a shortage of memory demands.
@@ -58,7 +58,7 @@ impl Eviction {
             hand: Mutex::new(None),
             pinned: Mutex::default(),
             pins: AtomicU64::new(0),
-            loaded: Loaded::default(),
+            commit_loads: CommitLoads::default(),
             page_versions: PageVersions::default(),
             demand: CheckpointDemand::new(),
             buffer_searches: Searches::default(),
@@ -69,7 +69,7 @@ impl Eviction {
 
     /// Records that readable segments hold everything up to `clean`.
     pub(crate) fn set_clean(&self, clean: Timestamp) {
-        self.loaded.0.store(0, Ordering::Relaxed);
+        self.commit_loads.begin();
         // Release: a thread that reads it finds these segments.
         self.clean.store(clean.0 + 1, Ordering::Release);
     }
@@ -146,19 +146,6 @@ impl Eviction {
     /// Counts a subgraph as being in memory again.
     pub(crate) fn note_back(&self) {
         self.gone.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-/// A sum of bytes with a bound.
-#[derive(Default)]
-pub(crate) struct Loaded(AtomicU64);
-
-impl Loaded {
-    /// Adds `bytes`; false if the sum would exceed `most`.
-    pub(crate) fn take(&self, bytes: u64, most: u64) -> bool {
-        // Relaxed: another bound is as good.
-        let sum = |before: u64| before.checked_add(bytes).filter(|sum| *sum <= most);
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).is_ok()
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod change;
 pub(crate) mod checkpoint_demand;
 pub(crate) mod closing;
 pub(crate) mod cold_reads;
+pub(crate) mod commit_loads;
 pub(crate) mod csr;
 pub(crate) mod directions;
 pub(crate) mod edge_key;

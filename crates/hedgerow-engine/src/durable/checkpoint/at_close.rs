@@ -2,8 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use hedgerow_core::{LabelId, SubgraphId, Timestamp};
-
 use super::plan::{Extent, plan_checkpoint, read_runs};
 use super::{Room, write_checkpoint};
 use crate::error::Result;
@@ -69,7 +67,7 @@ fn write_if_it_pays(core: &Core, durable: &Durable, log: u64) -> Result<()> {
         let (mut changed, mut loaded) = (0, 0);
         for &id in &plan.changes {
             // A chain with an inbox is only in files, where its image is smaller than in memory.
-            let bytes = bytes_of(core, id.label, id.subgraph).max(runs.bytes_of(id));
+            let bytes = core.pager.bytes_of(id).max(runs.bytes_of(id));
             changed += plan.deltas.get(&id).copied().unwrap_or(bytes);
             loaded += if runs.has(id) { bytes } else { 0 };
         }
@@ -81,14 +79,6 @@ fn write_if_it_pays(core: &Core, durable: &Durable, log: u64) -> Result<()> {
         write_checkpoint(core, durable, Extent::Changed, Room::Free)?;
     }
     Ok(())
-}
-
-/// Returns the bytes in memory that a subgraph takes in a label. O(1).
-fn bytes_of(core: &Core, label: LabelId, subgraph: SubgraphId) -> u64 {
-    let hold = core.pager.hold_of(label);
-    let Some(entry) = core.pager.table(label).and_then(|table| table.get(subgraph, &hold)) else { return 0 };
-    let now = |&direction| entry.version(direction, Timestamp::INFINITY).ok().flatten();
-    core.catalog.directions_of(label).iter().filter_map(now).map(|version| version.bytes() as u64).sum()
 }
 
 #[cfg(test)]

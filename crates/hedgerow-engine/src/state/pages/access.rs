@@ -1,6 +1,6 @@
 //! Loading the pages that a call needs.
 
-use hedgerow_core::{Direction, LabelId, SubgraphId};
+use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::table::PAGE;
 use hedgerow_tier::{ImageId, PageId};
@@ -10,7 +10,9 @@ use crate::error::{Error, Result, StorageError};
 use crate::state::budget::taken::Room;
 use crate::state::budget::{For, Need};
 use crate::state::pager::Pager;
+use crate::state::pages::lists::MANY;
 use crate::state::pages::page_of;
+use crate::state::recent::Touched;
 
 /// The approximate bytes of a page without its edges: versions, deltas and offsets of 64 subgraphs in both
 /// directions.
@@ -19,10 +21,14 @@ const PAGE_BYTES: u64 = 64 << 10;
 const BUFFER_BYTES: u64 = 640 << 10;
 /// The share of the limit that optional loads leave free in addition to the slack.
 const FREE: u64 = 64;
-/// The share of the limit that commits load between two checkpoints, if they can write to inboxes instead.
-const LOADED: u64 = 16;
+/// The greatest number of subgraphs that a commit loads in a store larger than the limit, although it could
+/// write to inboxes, and of those whose touches count.
+const FEW: usize = 64;
 /// The share of the limit from which on a page is loaded without its chains.
 const LARGE: u64 = 8;
+
+/// A subgraph in a label.
+type InLabel = (LabelId, SubgraphId);
 
 impl Pager {
     /// Loads a page that only files hold: O(edges of 4,096 vertices), and reads of files. If the page is a
@@ -178,10 +184,10 @@ impl Pager {
     }
 
     /// True if a commit writes to subgraphs that are not in memory without loading them: the memory limit has
-    /// no free room for all of them, or the commit `has_loaded` others before, or commits have loaded a large
-    /// share of the limit since the last checkpoint, which must write all that they change. If false, the
-    /// commit loads the subgraphs. O(subgraphs log segments).
-    pub(crate) fn writes_outside(&self, subgraphs: &[(LabelId, SubgraphId)], has_loaded: bool) -> bool {
+    /// no free room for all of them, or the commit `has_loaded` others before. In a store larger than the
+    /// limit also if they are many, or if commits have loaded much since the last checkpoint.
+    /// O(subgraphs log segments).
+    pub(crate) fn writes_outside(&self, subgraphs: &[InLabel], has_loaded: bool) -> bool {
         #[cfg(feature = "planted-faults")]
         if self.eviction.switch.writes_outside() {
             return true;
@@ -192,18 +198,50 @@ impl Pager {
         }
         let (lists, values) = self.bytes_to_load_all(subgraphs, |_| true);
         let bytes = lists.saturating_add(values).saturating_add(limit / FREE);
-        if !self.budget.fits(&Need::new(For::Load, bytes).with_block(self.block_of(bytes))) {
-            return true;
-        }
-        self.has_loaded_much(subgraphs, limit)
+        let is_few = subgraphs.len() <= FEW && self.eviction.commit_loads.has_room(limit, false);
+        self.is_larger_than(limit) && !is_few
+            || !self.budget.fits(&Need::new(For::Load, bytes).with_block(self.block_of(bytes)))
     }
 
-    /// True if commits have loaded a large share of the limit since the last checkpoint, and the store is
-    /// larger than the limit; else counts these subgraphs as loaded. O(subgraphs log segments).
-    pub(super) fn has_loaded_much(&self, subgraphs: &[(LabelId, SubgraphId)], limit: u64) -> bool {
-        let mean = |&(label, subgraph): &_| self.bytes_to_load(page_of(label, subgraph)) / PAGE as u64;
-        let bytes = subgraphs.iter().map(mean).sum();
-        !self.eviction.loaded.take(bytes, limit / LOADED) && self.is_larger_than(limit)
+    /// Counts the bytes of subgraphs that a commit has loaded. O(subgraphs).
+    pub(crate) fn note_loaded(&self, subgraphs: &[InLabel]) {
+        let bytes = |&(label, subgraph): &InLabel| self.bytes_of(ImageId { label, subgraph });
+        self.eviction.commit_loads.note(subgraphs.iter().map(bytes).sum());
+    }
+
+    /// Returns the bytes in memory of the newest versions of a subgraph. O(1).
+    pub(crate) fn bytes_of(&self, id: ImageId) -> u64 {
+        let hold = self.hold_of(id.label);
+        let entry = self.table(id.label).and_then(|table| table.get(id.subgraph, &hold));
+        let Some(entry) = entry else { return 0 };
+        let now = |&direction| entry.version(direction, Timestamp::INFINITY).ok().flatten();
+        self.directions_of(id.label).iter().filter_map(now).map(|version| version.bytes() as u64).sum()
+    }
+
+    /// Returns those of some subgraphs outside memory that a commit should load: those that commits have
+    /// needed often lately, up to a share of the limit between two checkpoints; and those whose inboxes take
+    /// more memory than their chains would, by the mean of their pages. Notes that a commit needs them.
+    /// Returns none of many subgraphs: a commit to many says little about each. O(subgraphs log segments).
+    pub(crate) fn worth_loading(&self, subgraphs: &[InLabel]) -> Vec<InLabel> {
+        let (Some(recent), Some(limit)) = (self.cold.recent(), self.memory_limit) else { return Vec::new() };
+        if subgraphs.len() > FEW {
+            return Vec::new();
+        }
+        let is_worth = |&&(label, subgraph): &&InLabel| {
+            let touched = Touched { image: ImageId { label, subgraph }, of_vertex: false };
+            let is_often = recent.touch(touched) >= MANY && self.eviction.commit_loads.has_room(limit, true);
+            let is_large = self.inboxes.bytes_of(touched.image) > self.mean_bytes_of((label, subgraph));
+            if is_often || is_large {
+                recent.forget(touched);
+            }
+            is_often || is_large
+        };
+        subgraphs.iter().filter(is_worth).copied().collect()
+    }
+
+    /// Returns the mean bytes in memory of the chains of a subgraph on its page. O(log segments).
+    fn mean_bytes_of(&self, (label, subgraph): InLabel) -> u64 {
+        self.bytes_to_load(page_of(label, subgraph)) / PAGE as u64
     }
 
     /// True if the lists of the store take more than this memory, by the sizes that segments state.

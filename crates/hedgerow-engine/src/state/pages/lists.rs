@@ -22,9 +22,7 @@ use crate::state::recent::Touched;
 
 /// The number of recent touches from which on a chain is loaded even if others must be evicted. With a lower
 /// number, a store with random reads would replace chains by others that are no more likely to be read.
-const MANY: u32 = 8;
-/// The greatest number of subgraphs of a commit whose touches count.
-const FEW: usize = 64;
+pub(super) const MANY: u32 = 8;
 /// The number of recent touches from which on look-ups of existence by id load a chain, in a graph with keys,
 /// if there is room. Cached directories serve such look-ups without a read; look-ups by key read no chain.
 const MANY_LOOKS: u32 = 32;
@@ -279,26 +277,6 @@ impl Pager {
             return touches >= MANY_LOOKS && self.has_free_room_for(image);
         }
         touches > 1 && (touches >= MANY || self.has_free_room_for(image))
-    }
-
-    /// Returns those of some subgraphs outside memory that commits have needed often, and notes that one
-    /// needs them now. Returns none of many: a commit to many subgraphs says little about each. Returns none
-    /// either once commits have loaded much since the last checkpoint.
-    pub(crate) fn written_often(&self, subgraphs: &[(LabelId, SubgraphId)]) -> Vec<(LabelId, SubgraphId)> {
-        let Some(recent) = self.cold.recent().filter(|_| subgraphs.len() <= FEW) else { return Vec::new() };
-        let is_often = |&(label, subgraph): &(LabelId, SubgraphId)| {
-            let touched = Touched { image: ImageId { label, subgraph }, of_vertex: false };
-            let is_often = recent.touch(touched) >= MANY;
-            if is_often {
-                recent.forget(touched);
-            }
-            is_often
-        };
-        let mut often: Vec<_> = subgraphs.iter().copied().filter(is_often).collect();
-        if self.memory_limit.is_some_and(|limit| self.has_loaded_much(&often, limit)) {
-            often.clear();
-        }
-        often
     }
 
     /// Loads the chain.

@@ -142,7 +142,9 @@ impl<'c> CommitRoom<'c> {
         if self.subgraphs.len() > before {
             self.attempts = 0;
         }
-        self.start_over()
+        self.start_over()?;
+        self.core.pager.note_loaded(unloaded);
+        Ok(())
     }
 
     /// Lets the subgraphs that were loaded leave memory, before the commit waits for something.
