@@ -38,11 +38,15 @@ pub(crate) fn run(core: &Weak<Core>) {
 
 /// Meets the demand; returns true if it wrote a checkpoint.
 fn turn(core: &Core, wanted: Wanted) -> Result<bool, String> {
-    if wanted == Wanted::Room && !core.work.log_bound.is_due(core.log_end()) && core.pager.has_made_room() {
-        return Ok(false);
-    }
-    if wanted != Wanted::Nothing {
+    let lacks_memory = match wanted {
+        Wanted::Nothing => false,
+        Wanted::Room => !core.pager.has_made_room(),
+        Wanted::Checkpoint => true,
+    };
+    if lacks_memory {
         core.pager.eviction.commit_loads.were_too_much();
+    } else if wanted == Wanted::Room && !core.work.log_bound.is_due(core.log_end()) {
+        return Ok(false);
     }
     checkpoint(core, Extent::Changed).map_err(|error| error.to_string())?;
     if wanted == Wanted::Room {

@@ -146,7 +146,7 @@ impl Runs {
     }
 
     /// Returns the bytes of the newest image with this id; 0 if there is none.
-    pub(crate) fn bytes_of(&self, id: ImageId) -> u64 {
+    pub(crate) fn image_bytes_of(&self, id: ImageId) -> u64 {
         self.newest.get(&id).map_or(0, |place| place.bytes)
     }
 

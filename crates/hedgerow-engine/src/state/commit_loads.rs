@@ -13,6 +13,9 @@ const ALL: u64 = 2;
 /// The most halvings of the bound.
 const MOST_HALVINGS: u32 = 6;
 
+/// The sum of bytes once a load has failed.
+const EXHAUSTED: u64 = u64::MAX / 2;
+
 /// The bytes that commits have loaded since the last checkpoint, and their bound.
 #[derive(Default)]
 pub(crate) struct CommitLoads {
@@ -32,6 +35,16 @@ impl CommitLoads {
     /// Counts bytes that a commit has loaded.
     pub(crate) fn note(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Notes that a load failed for lack of memory: until the next checkpoint there is no room for others.
+    pub(crate) fn exhaust(&self) {
+        self.bytes.store(EXHAUSTED, Ordering::Relaxed);
+    }
+
+    /// True if a load has failed since the last checkpoint.
+    pub(crate) fn are_exhausted(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) >= EXHAUSTED
     }
 
     /// Begins anew after a checkpoint, with twice the bound.
@@ -75,7 +88,11 @@ mod tests {
             loads.begin();
             assert_eq!(bound(1_024), Some(expected));
         }
+        loads.exhaust();
+        loads.note(1);
+        assert!(loads.are_exhausted() && !loads.has_room(1_024, true));
         loads.begin();
+        assert!(!loads.are_exhausted());
         loads.note(255);
         assert!(loads.has_room(1_024, false));
         loads.note(1);

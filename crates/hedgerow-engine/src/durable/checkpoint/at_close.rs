@@ -67,7 +67,7 @@ fn write_if_it_pays(core: &Core, durable: &Durable, log: u64) -> Result<()> {
         let (mut changed, mut loaded) = (0, 0);
         for &id in &plan.changes {
             // A chain with an inbox is only in files, where its image is smaller than in memory.
-            let bytes = core.pager.bytes_of(id).max(runs.bytes_of(id));
+            let bytes = core.pager.bytes_of(id).max(runs.image_bytes_of(id));
             changed += plan.deltas.get(&id).copied().unwrap_or(bytes);
             loaded += if runs.has(id) { bytes } else { 0 };
         }

@@ -2,20 +2,21 @@
 //! not know.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, LabelId, SubgraphId, VertexId, VertexKey};
+use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKey};
 use hedgerow_pager::{InboxView, Sources};
 use hedgerow_tier::{
     AdjacencyPart, ImageId, ImageSummary, PageId, ReadMemory, SegmentWriter, SubgraphImage, SubgraphKeys,
     SubgraphRecord, TierError,
 };
 
-use super::plan::{Extent, can_have_delta};
+use super::plan::{Extent, Plan, can_have_delta};
 use crate::error::{Error, Result};
 use crate::files::log::Durable;
-use crate::files::runs::{Merge, WrittenRecord};
+use crate::files::runs::WrittenRecord;
 use crate::state::pages::{invalid, page_of};
 use crate::state::room::buffers::{Buffers, Writing};
 use crate::state::store::Core;
@@ -45,17 +46,20 @@ pub(crate) struct Below {
     sources: Arc<Sources>,
     /// The number of newest segments that the new one takes in.
     depth: usize,
+    /// The changed subgraphs of which the plan expects deltas.
+    deltas: HashSet<ImageId>,
 }
 
 impl Below {
     /// Returns the segments below the segment of a checkpoint; `None` if it has no deltas.
-    pub(super) fn of(core: &Core, durable: &Durable, extent: Extent, merge: &Merge) -> Option<Below> {
-        let has_deltas = !core.pager.inboxes.are_none() || durable.runs.lock().has_deltas();
+    pub(super) fn of(core: &Core, durable: &Durable, extent: Extent, plan: &Plan) -> Option<Below> {
+        let has_deltas = !plan.deltas.is_empty() || durable.runs.lock().has_deltas();
         let sources = core.pager.pages.sources();
         // If a segment of the manifest could not be opened, reads use older segments.
         let are_newest = sources.are_of(&durable.manifest.lock());
-        let depth = sources.depth_of(|file| merge.takes(file));
-        (extent == Extent::Changed && has_deltas && are_newest).then_some(Below { sources, depth })
+        let depth = sources.depth_of(|file| plan.merge.takes(file));
+        let deltas = plan.deltas.keys().copied().collect();
+        (extent == Extent::Changed && has_deltas && are_newest).then_some(Below { sources, depth, deltas })
     }
 }
 
@@ -111,14 +115,16 @@ impl PageCopy {
         writer: &mut SegmentWriter,
     ) -> Result<Option<WrittenRecord>> {
         let below = self.below.as_ref().filter(|below| Arc::ptr_eq(&below.sources, sources));
-        let Some(depth) = below.map(|below| below.depth).filter(|_| can_have_delta(id)) else {
+        // If the subgraph has not changed, it has a record in a segment that is taken in.
+        let is_delta = |below: &&Below| can_have_delta(id) && (inbox.is_none() || below.deltas.contains(&id));
+        let Some(depth) = below.filter(is_delta).map(|below| below.depth) else {
             let of_inbox = inbox.as_ref().map_or(sources, |inbox| &inbox.base.sources);
             return self.write_image(core, (of_inbox, inbox.as_ref()), (id, even_if_empty), writer);
         };
         // The segments have the operations before. The inbox has them too while a reader needs them.
         let inbox = inbox.and_then(|inbox| inbox.after(sources.as_of()));
         let summary = self.summary(sources, id)?;
-        if let Some(summary) = summary.filter(|summary| is_small(inbox.as_ref(), summary)) {
+        if let Some(summary) = summary {
             let record = self.read(core, (sources, depth), id)?;
             let record =
                 self.change(core, |memory| sources.record_under(inbox.as_ref(), &summary, record, memory))?;
@@ -285,14 +291,6 @@ impl PageCopy {
         buffers.set(&core.pager, record.iter().map(bytes_of_record).sum())?;
         Ok(record)
     }
-}
-
-/// True if the operations of an inbox are few, compared with the edges of the subgraph. A delta of many would
-/// be about as long as the image, which later reads need not merge.
-fn is_small(inbox: Option<&InboxView>, summary: &ImageSummary) -> bool {
-    let operations: usize = inbox
-        .map_or(0, |inbox| [Direction::Out, Direction::In].iter().map(|&of| inbox.entries(of).len()).sum());
-    2 * operations as u64 <= summary.edges
 }
 
 fn write_image(

@@ -112,16 +112,16 @@ pub(super) fn write_checkpoint(
     flush(core)?;
     let as_of = pinned.timestamp();
     reach(&*durable.fs, FailPoint::CheckpointBegin)?;
-    let Plan { changes, merge, .. } = plan_checkpoint(core, durable, extent);
+    let plan = plan_checkpoint(core, durable, extent);
     // The buffers are within the reserve for them, from which cached data may have to leave.
     core.pager.find_room(&Need::new(For::Speed, 0));
-    let written = write_changes(core, durable, as_of, extent, &merge, |id| changes.contains(&id))?;
+    let written = write_changes(core, durable, as_of, extent, &plan)?;
     if room == Room::OfReserve {
-        make_reserve_good(core, durable, as_of, &merge, written.as_ref())?;
+        make_reserve_good(core, durable, as_of, &plan.merge, written.as_ref())?;
     }
     // After a panic it is unknown which manifest the disk has.
     let known = UnlessDone::new(|| core.order.commits.fail());
-    let done = switch(core, durable, (as_of, pinned.counts()), written, merge);
+    let done = switch(core, durable, (as_of, pinned.counts()), written, plan.merge);
     known.done();
     let done = done?;
     core.work.log_bound.cover(covers);
@@ -154,14 +154,14 @@ fn write_changes(
     durable: &Durable,
     as_of: Timestamp,
     extent: Extent,
-    merge: &Merge,
-    changed: impl Fn(ImageId) -> bool,
+    plan: &Plan,
 ) -> Result<Option<Written>> {
+    let merge = &plan.merge;
     let ask = |id: ImageId| -> ImageMode {
         let runs = durable.runs.lock();
         if extent == Extent::Whole {
             ImageMode::Image
-        } else if !changed(id) && !runs.is_taken_in(id, merge) {
+        } else if !plan.changes.contains(&id) && !runs.is_taken_in(id, merge) {
             ImageMode::Nothing
         } else if merge.needs_empty_images() && runs.has(id) {
             ImageMode::ImageOrEmpty
@@ -175,7 +175,7 @@ fn write_changes(
         return Ok(None);
     }
     let mut target = Target::of_store(durable)?;
-    target.below = Below::of(core, durable, extent, merge);
+    target.below = Below::of(core, durable, extent, plan);
     let name = segment_name(target.file_id);
     let written = write_run(core, as_of, target, |id| Ok(ask(id)));
     written.map(Some).map_err(|error| {

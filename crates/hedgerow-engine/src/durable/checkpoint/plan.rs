@@ -69,13 +69,18 @@ pub(super) fn plan_checkpoint(core: &Core, durable: &Durable, extent: Extent) ->
     let merge = Runs::whole(&segments);
     let mut plan = Plan { changes, deltas: HashMap::new(), merge };
     if extent == Extent::Changed {
+        let each = if core.catalog.config.weighted { 8 + OPERATION_BYTES } else { OPERATION_BYTES };
+        let runs = durable.runs.lock();
         let delta = |&id: &ImageId| {
             let operations = core.pager.inboxes.operations_after(id, last).filter(|_| can_have_delta(id))?;
-            Some((id, RECORD_BYTES + operations as u64 * OPERATION_BYTES))
+            let bytes = RECORD_BYTES + operations as u64 * each;
+            // A delta of many operations would be about as long as the image, which later reads need not
+            // merge.
+            (2 * bytes <= runs.image_bytes_of(id)).then_some((id, bytes))
         };
         plan.deltas = plan.changes.iter().filter_map(delta).collect();
         let bytes = plan.deltas.values().sum();
-        plan.merge = durable.runs.lock().plan(&segments, |id| plan.is_image(id), bytes);
+        plan.merge = runs.plan(&segments, |id| plan.is_image(id), bytes);
     }
     plan
 }

@@ -218,30 +218,36 @@ impl Pager {
         self.directions_of(id.label).iter().filter_map(now).map(|version| version.bytes() as u64).sum()
     }
 
-    /// Returns those of some subgraphs outside memory that a commit should load: those that commits have
-    /// needed often lately, up to a share of the limit between two checkpoints; and those whose inboxes take
-    /// more memory than their chains would, by the mean of their pages. Notes that a commit needs them.
-    /// Returns none of many subgraphs: a commit to many says little about each. O(subgraphs log segments).
+    /// Returns those of some subgraphs outside memory that a commit should load: those whose inboxes take
+    /// more memory than their chains would, by the mean of their pages; and those that commits have needed
+    /// often lately, up to a share of the limit between two checkpoints. Notes that a commit needs them,
+    /// unless they are many: a commit to many says little about each. O(subgraphs log segments).
     pub(crate) fn worth_loading(&self, subgraphs: &[InLabel]) -> Vec<InLabel> {
         let (Some(recent), Some(limit)) = (self.cold.recent(), self.memory_limit) else { return Vec::new() };
-        if subgraphs.len() > FEW {
+        let loads = &self.eviction.commit_loads;
+        if loads.are_exhausted() {
             return Vec::new();
         }
+        let (are_few, is_larger) = (subgraphs.len() <= FEW, self.is_larger_than(limit));
         let is_worth = |&&(label, subgraph): &&InLabel| {
             let touched = Touched { image: ImageId { label, subgraph }, of_vertex: false };
-            let is_often = recent.touch(touched) >= MANY && self.eviction.commit_loads.has_room(limit, true);
-            let is_large = self.inboxes.bytes_of(touched.image) > self.mean_bytes_of((label, subgraph));
-            if is_often || is_large {
+            let is_often = are_few && recent.touch(touched) >= MANY;
+            let is_worth = is_often && (!is_larger || loads.has_room(limit, true))
+                || self.inboxes.bytes_of(touched.image) > self.mean_bytes_of((label, subgraph));
+            if is_worth {
                 recent.forget(touched);
             }
-            is_often || is_large
+            is_worth
         };
         subgraphs.iter().filter(is_worth).copied().collect()
     }
 
-    /// Returns the mean bytes in memory of the chains of a subgraph on its page. O(log segments).
+    /// Returns the mean bytes in memory of the chains of a subgraph on its page. In files, where lists are
+    /// packed, both directions take about half as much. O(log segments).
     fn mean_bytes_of(&self, (label, subgraph): InLabel) -> u64 {
-        self.bytes_to_load(page_of(label, subgraph)) / PAGE as u64
+        let page = page_of(label, subgraph);
+        let lists = (2 * self.pages.sources().bytes_of_page(page)).max(self.list_bytes_of_page(page));
+        (lists + PAGE_BYTES) / PAGE as u64
     }
 
     /// True if the lists of the store take more than this memory, by the sizes that segments state.

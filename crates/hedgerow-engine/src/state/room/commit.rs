@@ -142,9 +142,13 @@ impl<'c> CommitRoom<'c> {
         if self.subgraphs.len() > before {
             self.attempts = 0;
         }
-        self.start_over()?;
-        self.core.pager.note_loaded(unloaded);
-        Ok(())
+        let loaded = self.start_over();
+        match &loaded {
+            Ok(()) => self.core.pager.note_loaded(unloaded),
+            Err(refused) if refused.is_out_of_memory() => self.core.pager.eviction.commit_loads.exhaust(),
+            Err(_) => {}
+        }
+        loaded
     }
 
     /// Lets the subgraphs that were loaded leave memory, before the commit waits for something.
@@ -152,7 +156,8 @@ impl<'c> CommitRoom<'c> {
         self.pins = None;
     }
 
-    /// Loads subgraphs that the commit can do without; forgets them if that fails.
+    /// Loads subgraphs that the commit can do without, if eviction makes room for them; never waits for a
+    /// checkpoint. Forgets them if that fails.
     pub(crate) fn load_optional(&mut self, unloaded: &[(LabelId, SubgraphId)]) {
         self.is_optional = true;
         if self.load(unloaded).is_err() {
@@ -227,6 +232,9 @@ impl<'c> CommitRoom<'c> {
             return Ok(taken);
         }
         let whole = self.need(|_| true);
+        if self.is_optional {
+            return Err(CommitError::MemoryLimit(core.pager.shortage(whole.bytes, For::Commit)).into());
+        }
         while self.attempts < MOST_ATTEMPTS {
             if faults::is_on(PlantedFault::WaitsWithMemory) {
                 let _ = [2, 4, 8].iter().any(|share| taken.set(whole.bytes / share));

@@ -48,20 +48,25 @@ pub(super) fn measure(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let (loaded, rest) = edges.split_at(edges.len() / 5 * 4);
     for (size, most) in SIZES {
         let (mut rates, mut peaks, mut written) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut middle, mut late) = (Vec::new(), Vec::new());
         for _ in 0..work.options.repeat() {
             let place = Place::new(&work.options.dir, "disk-ingest")?;
             let whole = fill(work, loaded, &place.0)?;
             let limit = (whole * LEAST_SHARE / 100).max(LEAST_MEMORY_LIMIT);
             let some = &rest[..rest.len().min(most)];
-            let (seconds, peak, bytes) = insert(work, (some, size), &place.0, limit)?;
-            rates.push(some.len() as f64 / seconds);
-            peaks.push(peak / limit as f64);
-            written.push(bytes / some.len() as f64);
+            let done = insert(work, (some, size), &place.0, limit)?;
+            rates.push(some.len() as f64 / done.seconds);
+            peaks.push(done.peak / limit as f64);
+            written.push(done.bytes / some.len() as f64);
+            middle.push(done.share(50));
+            late.push(done.share(99));
         }
         for (metric, unit, values) in [
             ("edges_per_s", "edges/s", rates),
             ("budget.peak_ratio", "x", peaks),
             ("written_per_edge", "bytes", written),
+            ("commit.p50", "s", middle),
+            ("commit.p99", "s", late),
         ] {
             let name = format!("ingest.commits_of_{size}.{metric}.within_{LEAST_SHARE}");
             recorder.add("hedgerow", Metric { name: &name, unit, threads }, &values, None)?;
@@ -82,22 +87,45 @@ fn fill(work: &Work<'_>, edges: &[(u32, u32)], path: &Path) -> Result<u64> {
     Ok(whole)
 }
 
-/// Inserts edges in commits of a size. Returns the seconds, the maximum of the account, and the bytes
-/// written.
+/// What an ingestion took.
+struct Ingested {
+    seconds: f64,
+    /// The maximum of the account.
+    peak: f64,
+    /// The bytes written.
+    bytes: f64,
+    /// The seconds of each commit, ascending.
+    commits: Vec<f64>,
+}
+
+impl Ingested {
+    /// Returns the time that this share of the commits, in percent, does not exceed.
+    fn share(&self, percent: usize) -> f64 {
+        let last = self.commits.len().saturating_sub(1);
+        self.commits.get(last * percent / 100).copied().unwrap_or(0.0)
+    }
+}
+
+/// Inserts edges in commits of a size.
 fn insert(
     work: &Work<'_>,
     (edges, size): (&[(u32, u32)], usize),
     path: &Path,
     limit: u64,
-) -> Result<(f64, f64, f64)> {
+) -> Result<Ingested> {
     let fs = CountingFs::new(Arc::new(RealFs::open_dir(path)?));
     let counters = fs.counters();
     let limited: Options = options(work).memory_limit(limit);
     let store = limited.open_on(Arc::new(fs))?;
     let before = store.snapshot()?.edge_count()?;
     let (peak, begun) = (Peak::default(), Instant::now());
+    let mut commits = Vec::new();
     peak.beside(&store, || -> Result<()> {
-        edges.chunks(size).try_for_each(|batch| load::put_batch(&store, batch))?;
+        for batch in edges.chunks(size) {
+            let commit = Instant::now();
+            load::put_batch(&store, batch)?;
+            commits.push(commit.elapsed().as_secs_f64());
+        }
         store.checkpoint()?;
         Ok(())
     })?;
@@ -107,5 +135,7 @@ fn insert(
     if inserted != edges.len() as u64 {
         return Err(format!("{inserted} edges were inserted, and not {}", edges.len()).into());
     }
-    Ok((seconds, peak.told() as f64, counters.written_bytes.load(Relaxed) as f64))
+    commits.sort_unstable_by(f64::total_cmp);
+    let bytes = counters.written_bytes.load(Relaxed) as f64;
+    Ok(Ingested { seconds, peak: peak.told() as f64, bytes, commits })
 }
