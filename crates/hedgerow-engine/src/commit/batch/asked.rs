@@ -20,12 +20,14 @@ use crate::commit::op::OpKind;
 use crate::commit::validate::LatchKey;
 use crate::error::{Error, Result};
 use crate::state::budget::{For, Need};
-use crate::state::pages::{EdgeAt, page_of};
+use crate::state::pages::{EdgeAt, StoredEdges, page_of};
 use crate::state::room::commit::{CommitRoom, Merges};
 use crate::state::store::Engine;
 
 /// The number of questions from which on several threads read the answers.
 const MANY: usize = 256;
+/// The number of questions about subgraphs of a page from which on the page is read as a whole.
+const MANY_OF_PAGE: usize = 16;
 
 /// The edges of one subgraph about which the transaction asks.
 pub(super) struct Question {
@@ -61,18 +63,38 @@ impl Answers {
             }
         }
         let answers = Mutex::new(&mut self.0);
-        let read = |question: &mut Question| {
+        let put = |question: &mut Question, found: StoredEdges| {
+            let StoredEdges { begin, weights } = found;
             let edges = std::mem::take(&mut question.edges);
-            if let Some(found) = engine.pager.stored_edges(image(question.of), &edges)? {
-                let (begin, weights) = (found.begin, found.weights);
-                answers.lock().insert(question.of, Answer { edges, begin, weights });
+            answers.lock().insert(question.of, Answer { edges, begin, weights });
+        };
+        let read = |question: &mut Question| {
+            if let Some(found) = engine.pager.stored_edges(image(question.of), &question.edges)? {
+                put(question, found);
             }
-            Ok(())
+            Ok::<_, Error>(())
         };
         if questions.len() < MANY {
             return questions.iter_mut().try_for_each(read);
         }
-        hedgerow_par::try_for_each(questions.par_iter_mut(), read)
+        questions.sort_unstable_by_key(|question| question.of);
+        let mut pages: Vec<&mut [Question]> =
+            questions.chunk_by_mut(|a, b| image(a.of).page() == image(b.of).page()).collect();
+        hedgerow_par::try_for_each(pages.par_iter_mut(), |of_page| {
+            if of_page.len() >= MANY_OF_PAGE {
+                let page = image(of_page[0].of).page();
+                let asked: Vec<_> = of_page.iter().map(|it| (it.of.1, it.edges.as_slice())).collect();
+                let found = match engine.pager.stored_edges_of_page(page, &asked) {
+                    // The buffers of a page take more than those of a list.
+                    Err(refused) if refused.is_out_of_memory() => Vec::new(),
+                    found => found?,
+                };
+                let found = of_page.iter_mut().zip(found);
+                found.for_each(|(question, found)| found.into_iter().for_each(|found| put(question, found)));
+            }
+            // Those that are answered have no edges left.
+            of_page.iter_mut().filter(|question| !question.edges.is_empty()).try_for_each(read)
+        })
     }
 
     /// Decides, with all latches held, the effects of the operations on edges that were asked about. Returns

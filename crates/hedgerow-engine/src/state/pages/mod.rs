@@ -37,7 +37,7 @@ pub(crate) use cold::{ColdImage, Expected, places};
 pub(crate) use fits::fits_kind;
 pub(crate) use install::{Installer, invalid, places_below, vertices_below};
 pub(crate) use lists::Wanted;
-pub(crate) use stored_edges::EdgeAt;
+pub(crate) use stored_edges::{EdgeAt, StoredEdges};
 pub(crate) use stored_keys::{Binding, KEY_BYTES, StoredKeys, add_bindings};
 pub(crate) use whole::Copies;
 
