@@ -88,8 +88,8 @@ impl SalvagedGraph {
         let first = subgraph.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
         for part in &image.parts {
             for local in 0..SUBGRAPH_VERTICES {
-                let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
-                range.for_each(|at| self.edges.add_entry(label, first | local as u32, part, at));
+                part.range_of(local)
+                    .for_each(|at| self.edges.add_entry(label, first | local as u32, part, at));
             }
         }
     }
@@ -101,8 +101,7 @@ impl SalvagedGraph {
         for (parts, is_removed) in [(&delta.put, false), (&delta.removed, true)] {
             for part in parts {
                 for local in 0..SUBGRAPH_VERTICES {
-                    let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
-                    range.for_each(|at| {
+                    part.range_of(local).for_each(|at| {
                         self.edges.add_operation(first | local as u32, (part, at), is_removed, stale)
                     });
                 }

@@ -149,8 +149,7 @@ impl ListReader<'_> {
     ) -> Result<Topology, TierError> {
         let (place, entry) = (self.placed.topology, &self.placed.entry);
         let block = self.block(place.block, BlockKind::Topology)?;
-        let end = place.offset.saturating_add(usize::from(entry.topology));
-        let record = block.payload().get(place.offset..end).unwrap_or(&[]);
+        let record = self.record_in(&block);
         let mut refused = None;
         let decoded = whole(record, |bytes| {
             let topology = topology::decode_with(bytes, |bytes, subgraph, part| {

@@ -1,7 +1,7 @@
 //! Queries for a list that an image or a delta answers; reads of one delta, through the cache of blocks.
 
 use super::assemble::finish;
-use super::block::BlockKind;
+use super::block::{Block, BlockKind};
 use super::delta::{SubgraphDelta, SubgraphRecord};
 use super::list::{Extent, ListImage, ListQuery, ListReader};
 use super::read_memory::{HasMemory, ReadMemory, ask};
@@ -48,10 +48,8 @@ impl ListReader<'_> {
         ask(has_memory, ReadMemory::Buffers(self.placed.largest_block(&self.directory.positions)))?;
         let (place, entry) = (self.placed.topology, &self.placed.entry);
         let block = self.block(place.block, BlockKind::Topology)?;
-        let end = place.offset.saturating_add(usize::from(entry.topology));
-        let record = block.payload().get(place.offset..end).unwrap_or(&[]);
         let mut refused = None;
-        let decoded = whole(record, |bytes| {
+        let decoded = whole(self.record_in(&block), |bytes| {
             let topology = topology::decode_within(bytes, |part| {
                 part.ask(has_memory).map_err(|error| refused = Some(error)).is_ok()
             })?;
@@ -66,5 +64,12 @@ impl ListReader<'_> {
             Err(what) => Err(what),
         };
         delta.map_err(|what| self.error(place, Fault { position: 0, what }))
+    }
+
+    /// Returns the record of neighbors, or the head of a cut image, in its block.
+    pub(super) fn record_in<'b>(&self, block: &'b Block) -> &'b [u8] {
+        let begin = self.placed.topology.offset;
+        let end = begin.saturating_add(usize::from(self.placed.entry.topology));
+        block.payload().get(begin..end).unwrap_or(&[])
     }
 }

@@ -340,7 +340,7 @@ fn bytes_of_memory(memory: ReadMemory) -> usize {
 fn bytes_of_record(record: &SubgraphRecord) -> usize {
     match record {
         SubgraphRecord::Image(image) => image.parts.iter().map(bytes_of).sum(),
-        SubgraphRecord::Delta(delta) => delta.put.iter().chain(&delta.removed).map(bytes_of).sum(),
+        SubgraphRecord::Delta(delta) => delta.memory_bytes(),
     }
 }
 

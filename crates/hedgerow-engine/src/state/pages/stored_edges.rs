@@ -156,6 +156,6 @@ fn weights_of(parts: &[AdjacencyPart], edges: &[EdgeAt]) -> Vec<Option<f64>> {
 
 fn weight_in(part: &AdjacencyPart, local: LocalVertex, other: VertexId) -> Option<f64> {
     let found = part.neighbors_of(local.index()).binary_search(&other).ok()?;
-    let at = part.offsets[local.index()] as usize + found;
+    let at = part.range_of(local.index()).start + found;
     Some(part.weights.as_ref().map_or(1.0, |weights| weights[at]))
 }
