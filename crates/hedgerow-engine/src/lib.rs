@@ -10,7 +10,6 @@ mod background;
 mod commit;
 mod config;
 mod durable;
-mod error;
 mod files;
 mod graph;
 mod open;
@@ -23,8 +22,13 @@ mod tools;
 pub use commit::{Ack, Applied, Pipeline, RemoveOptions, RemovedEdges, Ticket, WriteTxn};
 pub use config::{Durability, Isolation};
 pub use durable::checkpoint::Checkpoint;
-pub use error::{ArgumentError, CommitError, Error, OpenError, Result, Shortage, StateError, StorageError};
 pub use graph::Graph;
+pub use hedgerow_catalog::error::{
+    ArgumentError, CommitError, Error, OpenError, Result, Shortage, StateError, StorageError,
+};
+pub use hedgerow_catalog::kinds::Kind;
+pub use hedgerow_catalog::label::{Label, Property};
+pub use hedgerow_catalog::schema::{LabelRef, Schema};
 pub use hedgerow_core::{
     Block, Comparison, Condition, Direction, GraphConfig, KeyColumn, KeyKind, KindId, LabelId, Neighbors,
     PropertyId, PropertyType, Resident, TextColumn, Timestamp, Topology, Value, ValueRef, ValueSet, VertexId,
@@ -33,7 +37,8 @@ pub use hedgerow_core::{
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;
 pub use hedgerow_mem::View;
-pub use options::{LEAST_MEMORY_LIMIT, Options, Thresholds};
+pub use hedgerow_pager::limits::LEAST_MEMORY_LIMIT;
+pub use options::{Options, Thresholds};
 pub use read::all_labels::EdgePattern;
 pub use read::first::{FindOptions, Limited};
 pub use read::k_hop::{KHopOptions, Neighborhood};
@@ -49,9 +54,7 @@ pub use read::snapshot::Snapshot;
 pub use read::tiered::{KernelView, TieredBlock, TieredView};
 pub use state::csr::{Csr, CsrOptions, RowOrder};
 pub use state::edge_key::EdgeKey;
-pub use state::kinds::Kind;
 pub use state::label_options::LabelOptions;
-pub use state::schema::{Label, LabelRef, Property, Schema};
 pub use state::selection::EdgeDirection;
 pub use stats::Stats;
 pub use tools::{

@@ -5,30 +5,30 @@ mod reserve;
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{ArgumentError, Error, OpenError, Result, io_error};
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::account::Account;
 use hedgerow_core::{GraphConfig, Timestamp};
 use hedgerow_io::{FILE_MODE, FileId, LockHeld, RealFs, StoreId, Vfs, VfsLock};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecoverError, Witness, recover_commits};
 use hedgerow_mem::{Memory, SubgraphTable};
 use hedgerow_pager::Inboxes;
+use hedgerow_pager::ids::IdMap;
+use hedgerow_pager::limits::{beside_opened, fits_limit};
+use hedgerow_pager::pager::pages::Pages;
+use hedgerow_pager::tables::LabelTables;
 use hedgerow_tier::{LoadedManifest, Manifest};
 use hedgerow_txn::Counts;
+use reserve::{Room, with_reserve};
 
 use crate::background::{checkpoints, settle};
 use crate::config::Durability;
 use crate::durable::recover::{LAST_TIMESTAMP, Loaded, Replay, load_segments};
 use crate::durable::sync;
-use crate::error::{ArgumentError, Error, OpenError, Result, io_error};
 use crate::files::log::{Durable, log_refs};
 use crate::files::runs::Runs;
 use crate::options::Options;
-use crate::state::ids::IdMap;
-use crate::state::limits::{beside_opened, fits_limit};
-use crate::state::pages::Pages;
-use crate::state::schema::Schema;
 use crate::state::store::{Engine, EngineParts, Threads};
-use crate::state::tables::LabelTables;
-use reserve::{Room, with_reserve};
 
 /// The name of the lock file.
 pub(crate) const LOCK: &str = "LOCK";

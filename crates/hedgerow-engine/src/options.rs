@@ -3,18 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hedgerow_catalog::error::{ArgumentError, OpenError, Result};
 use hedgerow_core::account::Account;
 use hedgerow_core::{GraphConfig, KeyKind};
 use hedgerow_mem::{Arena, Memory, PatchSizes};
+use hedgerow_pager::limits::LEAST_MEMORY_LIMIT;
 
 use crate::config::{Durability, Isolation};
-use crate::error::{ArgumentError, OpenError, Result};
 
 /// The least and the most bytes of a log segment. Above that, more would be reserved than any log needs.
 const LOG_SEGMENT_BYTES: (u64, u64) = (4 << 10, 16 << 30);
-/// The least [memory limit](Options::memory_limit): room for the buffers of log and files, the structures
-/// that order commits, and some pages.
-pub const LEAST_MEMORY_LIMIT: u64 = 16 << 20;
 /// The least and the most time between two syncs: a thread that sleeps for less only spins.
 const GROUP_INTERVAL: (Duration, Duration) = (Duration::from_micros(1), Duration::from_secs(86_400));
 

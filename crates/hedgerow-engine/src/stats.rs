@@ -1,12 +1,12 @@
 //! Statistics of a running store.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::{Direction, Timestamp};
 use hedgerow_io::machine;
 use hedgerow_mem::Subgraph;
 
 use crate::durable::checkpoint::plan::read_runs;
-use crate::error::Result;
 use crate::graph::Graph;
 
 /// Numbers about the content of a store and its bytes. [`Graph::stats`] visits all subgraphs to collect them:
@@ -182,7 +182,7 @@ impl Graph {
         let snapshot = self.snapshot()?;
         let engine = &self.engine;
         engine.durable.iter().try_for_each(|durable| read_runs(engine, durable))?;
-        let views = engine.pager.views.figures();
+        let views = engine.views.figures();
         let retire_list = engine.pager.subgraphs.memory().retire_list();
         retire_list.drain();
         engine.charge_coordination();

@@ -1,37 +1,27 @@
-//! The sources of the lists of a store, and their merge.
+//! The pager of a store: the one place that knows which part of the data is in memory.
 //!
-//! - [`Source`]: a source of lists. It answers a query about a chain with nothing, with words, or with the
-//!   whole list.
-//! - [`Word`]: the result of the operations on one edge.
-//! - [`merge()`]: the one function that merges sources, newest first.
-//! - [`Sources`]: the open segments of a store, whose images are sources.
-//! - [`Inboxes`]: operations on chains that are not in memory; above images they are sources of words.
+//! - [`sources`]: the sources of lists in files and inboxes, and their merge.
+//! - [`order`]: the order of commits, and the readers that keep old versions.
+//! - [`budget`]: the memory limit, and the memory that calls have taken.
+//! - [`tables`], [`ids`]: the tables of subgraphs, and the map of keys, in memory.
+//! - [`eviction`]: which data is not in memory, and why.
+//! - [`pager`]: the [`Pager`], which reads, loads and evicts, and makes room.
 //!
-//! `docs/design/pager.md` lists what moves into this crate later: pages, eviction, the budget.
+//! `docs/design/pager.md` describes the pager as a whole.
 #![forbid(unsafe_code)]
 
-mod delta_words;
-mod deltas;
-mod images;
-mod inboxes;
-mod merge;
-mod named_segment;
-mod newest;
-mod source;
-mod sources;
-mod stacked;
-mod word;
+pub mod budget;
+pub mod eviction;
+pub mod ids;
+pub mod limits;
+pub mod order;
+pub mod pager;
+pub mod sources;
+pub mod tables;
 
-#[cfg(test)]
-mod testing;
-#[cfg(test)]
-mod tests;
-
-pub use images::ImageList;
-pub use inboxes::{InboxBase, InboxEntry, InboxLook, InboxView, Inboxes};
-pub use merge::{Merged, merge, merge_mask};
-pub use named_segment::NamedSegment;
-pub use newest::sort_newest_first;
-pub use source::{Answer, ChainId, Extent, HasMemory, MaskAnswer, Query, Source, WholeList};
-pub use sources::{Sources, page_of_vertices};
-pub use word::{Identity, Word, WordKind, compose};
+pub use pager::Pager;
+pub use sources::{
+    Answer, ChainId, Extent, HasMemory, Identity, ImageList, InboxBase, InboxEntry, InboxLook, InboxView,
+    Inboxes, MaskAnswer, Merged, NamedSegment, Query, Source, Sources, WholeList, Word, WordKind, compose,
+    merge, merge_mask, page_of, page_of_vertices, sort_newest_first,
+};

@@ -25,6 +25,12 @@ pub struct PageId {
     pub page: u32,
 }
 
+impl From<(LabelId, SubgraphId)> for ImageId {
+    fn from((label, subgraph): (LabelId, SubgraphId)) -> Self {
+        ImageId { label, subgraph }
+    }
+}
+
 impl fmt::Display for ImageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.label == LabelId::DEFAULT {

@@ -18,6 +18,7 @@ const TXN: &str = "hedgerow-txn";
 const MEM: &str = "hedgerow-mem";
 const LOG: &str = "hedgerow-log";
 const TIER: &str = "hedgerow-tier";
+const CATALOG: &str = "hedgerow-catalog";
 const PAGER: &str = "hedgerow-pager";
 const PAR: &str = "hedgerow-par";
 const ENGINE: &str = "hedgerow-engine";
@@ -43,9 +44,10 @@ const TABLE: &[Row] = &[
     row(LOG, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     // The tests of the pager encode rows as the log does.
-    row(PAGER, &[CORE, IO, MEM, TIER], &[TESTKIT, WORKLOAD, LOG]),
+    row(CATALOG, &[CORE, IO, MEM, TIER], &[TESTKIT]),
+    row(PAGER, &[CATALOG, CORE, IO, MEM, PAR, TIER, TXN], &[TESTKIT, WORKLOAD, LOG]),
     // The examples in the documentation of the engine use the facade, as users do.
-    row(ENGINE, &[CORE, IO, LOG, MEM, PAGER, PAR, TIER, TXN], &[TESTKIT, STORE]),
+    row(ENGINE, &[CATALOG, CORE, IO, LOG, MEM, PAGER, PAR, TIER, TXN], &[TESTKIT, STORE]),
     // The tests of the facade forge files, and check the results of parsers.
     row(STORE, &[ANALYTICS, CORE, ENGINE, IO, KERNELS, MEM], &[TESTKIT, WORKLOAD, LOG, TIER]),
     // The tests of kernels use the plain CSR, with which benchmarks also compare them.

@@ -3,8 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 
+use hedgerow_pager::eviction::checkpoint_demand::Wanted;
+
 use crate::durable::checkpoint::{Extent, checkpoint};
-use crate::state::checkpoint_demand::Wanted;
 use crate::state::log_bound::LogBound;
 use crate::state::store::Core;
 

@@ -10,10 +10,10 @@ use hedgerow_core::sync::{Ordering, fence};
 use hedgerow_core::{Direction, SubgraphId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::{Pin, Subgraph, Version};
+use hedgerow_pager::budget::{For, Need};
+use hedgerow_pager::tables::PartitionKey;
 
-use crate::state::budget::{For, Need};
 use crate::state::store::Core;
-use crate::state::tables::PartitionKey;
 
 /// The time between two turns of the background thread, unless another thread wakes it.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -94,7 +94,7 @@ pub(crate) fn settle(core: &Core) {
         return;
     }
     // Lists that only cached views use would keep the old regions in memory.
-    core.pager.views.give_all_up();
+    core.views.give_all_up();
     // Under a memory limit, lists move only if the limit has room for two copies of them.
     // Returned memory pages are needed again when their regions are evacuated.
     let used = [Purpose::Arena, Purpose::Versions].map(|of| core.pager.account().used_for(of));
@@ -119,7 +119,7 @@ pub(crate) fn settle(core: &Core) {
     }
     free_settled(core, settled);
     drop(evacuation);
-    core.pager.views.note_settled();
+    core.views.note_settled();
     if whole {
         core.work.settling.ordered_at.store(published, Ordering::Relaxed);
     }
@@ -249,9 +249,9 @@ mod tests {
     use hedgerow_testkit::FOR_EVER;
 
     use super::MANY;
-    use crate::state::pending::Reasons;
     use crate::state::pin::pin;
     use crate::{KeyKind, Options};
+    use hedgerow_pager::order::pending::Reasons;
 
     /// The function of `after_settling` runs after each settling that replaced many versions, also in the
     /// background. It runs after no other settling.

@@ -4,13 +4,13 @@
 //! labels at the time of the read, and validation checks the labels that were defined later
 //! ([`ReadSet::prepare`](super::validate::ReadSet::prepare)).
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, LabelId, VertexKey, VertexKeyRef};
 
 use super::items::EdgeRef;
 use super::names::TxnKey;
 use super::overlay::Between;
 use super::txn::WriteTxn;
-use crate::error::Result;
 use crate::read::all_labels::EdgePattern;
 
 impl WriteTxn {

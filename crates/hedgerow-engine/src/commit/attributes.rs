@@ -11,7 +11,7 @@ use super::op::{Given, OpAttributes};
 const WORD: u32 = 1 << 31;
 /// The bit of handles that refer to a place in the columns.
 const PLACE: u32 = 1 << 30;
-const _: () = assert!(crate::state::limits::MAX_OPERATIONS < PLACE as usize, "handles are told apart");
+const _: () = assert!(hedgerow_pager::limits::MAX_OPERATIONS < PLACE as usize, "handles are told apart");
 
 /// The attributes of a transaction's operations, while the program adds operations.
 #[derive(Default)]

@@ -1,6 +1,7 @@
 //! Single operations in transactions of their own. Their result is computed at commit, under the latches:
 //! they read no snapshot and cannot conflict.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{KeyKind, LabelId, PropertyId, PropertyType, RowRef, VertexKeyRef};
 
@@ -12,7 +13,6 @@ use super::single::{self, Single};
 use super::validate::ReadSet;
 use super::{order, schedule};
 use crate::config::Isolation;
-use crate::error::Result;
 use crate::state::edge_key::EdgeKey;
 use crate::state::store::Engine;
 

@@ -24,30 +24,29 @@ mod record;
 
 use std::ops::Range;
 
+use ahead::{merge_ahead, ops};
+use asked::{Answers, Question, append, do_not_load, has_room, load_pages, stored};
+use gather::gather;
+use hedgerow_catalog::error::{CommitError, Result};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::{Hold, Merged};
+use hedgerow_pager::pager::room::commit::{CommitRoom, Merges};
+use hedgerow_pager::tables::PartitionKey;
 use hedgerow_txn::{CommitThreads, with_commit_threads};
-
-use super::order::{draw, must_apply};
-use super::request::{Outcome, Request};
-use super::validate::LatchKey;
-use crate::config::Isolation;
-use crate::error::{CommitError, Result};
-use crate::state::room::commit::{CommitRoom, Merges};
-use crate::state::store::Engine;
-use crate::state::tables::PartitionKey;
-
-use ahead::{merge_ahead, ops};
-use asked::{Answers, Question, append, do_not_load, has_room, load_pages, stored};
-use gather::gather;
 use keys::Resolved;
 use labels::{BatchLabel, ByLabel};
 use latch::latch;
 use lookup::Outcomes;
 use parts::{HEADERS_AHEAD, Part, parts, prefetch_heads, still_absent};
 use record::{created, encode};
+
+use super::order::{draw, must_apply};
+use super::request::{Outcome, Request};
+use super::validate::LatchKey;
+use crate::config::Isolation;
+use crate::state::store::Engine;
 
 /// The distances, in batches, of prefetches: of heads, of lists, of the heads of deltas, of the places of
 /// appends.

@@ -1,15 +1,16 @@
 //! Definitions of labels and properties: each is a commit of its own.
 
+use hedgerow_catalog::error::{ArgumentError, Result, with_keys};
+use hedgerow_catalog::label::{Label, Property};
+use hedgerow_catalog::schema::{LabelRef, Schema};
 use hedgerow_core::property::{MAX_NAME_BYTES, MAX_PROPERTIES, MAX_VALUE_BYTES};
 use hedgerow_core::{
     Cells, KeyKind, KindId, LabelId, Op, PropertyId, PropertyType, Timestamp, Value, VertexKeyRef,
 };
 
 use super::order::{draw, must_apply};
-use crate::error::{ArgumentError, Result, with_keys};
 use crate::files::log::Record;
 use crate::state::edge_key::EdgeKey;
-use crate::state::schema::{Label, LabelRef, Property, Schema};
 use crate::state::store::Engine;
 
 /// Refuses a value that is too long.

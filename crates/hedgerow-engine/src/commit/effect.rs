@@ -1,10 +1,12 @@
 //! The effects of the operations of a transaction. They run in program order against the present state, with
 //! all latches held; every vertex and edge that changes appears once ([`Effects::compute`]).
 
+use hedgerow_catalog::error::{CommitError, Result};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, InterpolationHint, LabelId, PropertyId, Row, Value, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Attributes, EdgeOp};
+use hedgerow_pager::tables::PartitionKey;
 use smallvec::SmallVec;
 
 use super::attributes::AttributesTable;
@@ -14,10 +16,8 @@ use super::op::OpKind;
 use super::plan::KeyBindings;
 use super::request::Request;
 use super::validate::{LatchKey, Latches};
-use crate::error::{CommitError, Result};
 use crate::state::change::{edge_op, effective, same_weight};
 use crate::state::store::Engine;
-use crate::state::tables::PartitionKey;
 
 /// An edge operation with vertex ids, and its place in program order.
 #[derive(Clone, Copy)]

@@ -3,11 +3,11 @@
 //! The order: removed edges, removed vertices, inserted vertices, put edges. So a key can change its vertex
 //! within one commit, and an edge finds its ends.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{LabelId, Op, RowRef, VertexId};
 
 use super::effect::{EdgeEffect, Effects};
 use super::names::{TxnKey, TxnKeys};
-use crate::error::Result;
 use crate::files::log::Record;
 use crate::state::store::Engine;
 

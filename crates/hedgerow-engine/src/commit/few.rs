@@ -11,6 +11,8 @@
 
 mod copies;
 
+use copies::{Edge, EdgeCopy, INLINE, MOST, are_named, gather};
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, InterpolationHint, LabelId, RowRef, SubgraphId, Timestamp};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Ahead, EdgeOp, Hold, Latched, Merged, Ops};
@@ -21,11 +23,8 @@ use super::order::{draw_unchecked, must_apply};
 use super::request::{Outcome, Request};
 use super::single::plain_change;
 use crate::config::Isolation;
-use crate::error::Result;
 use crate::files::log::Record;
 use crate::state::store::Engine;
-
-use copies::{Edge, EdgeCopy, INLINE, MOST, are_named, gather};
 
 /// The number of edges by which prefetches are ahead of look-ups.
 const EDGES_AHEAD: usize = 8;

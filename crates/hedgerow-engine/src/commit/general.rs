@@ -11,10 +11,12 @@
 //! 6. **Apply**, still invisible, and release the latches.
 //! 7. **Publish**: mark the commit complete, wait until it is published, and durable if the mode asks for it.
 
+use hedgerow_catalog::error::{CommitError, Error, Result, StorageError};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Attributes, Ops, SubgraphPage};
+use hedgerow_pager::pager::room::commit::Merges;
 use smallvec::SmallVec;
 
 use super::effect::{AdjacencyOp, Effects};
@@ -26,8 +28,6 @@ use super::plan::KeyBindings;
 use super::request::{Outcome, Request};
 use super::validate::{LatchKey, Latches};
 use crate::config::Isolation;
-use crate::error::{CommitError, Error, Result, StorageError};
-use crate::state::room::commit::Merges;
 use crate::state::store::Engine;
 
 /// The greatest number of attempts of a commit. One fails if its look-ups are outdated once it has the

@@ -1,10 +1,10 @@
 //! The edges of a vertex that is to be removed, in all labels.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::{Hold, SubgraphTable};
 
 use super::validate::Latches;
-use crate::error::Result;
 use crate::state::store::Engine;
 
 /// Calls `f` with label, source, destination and rank of every applied edge of the vertex `id`, in all

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{ArgumentError, Result};
+use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::{Cells, Direction, LabelId, Row, Value, VertexId, VertexKey, VertexKeyRef};
 
 use super::names::TxnKey;
 use super::op::{OpAttributes, OpKind, TxnOp};
 use super::overlay::{Listed, State};
 use super::txn::WriteTxn;
-use crate::error::{ArgumentError, Result};
 use crate::read::properties::{Properties, named};
 use crate::state::edge_key::{EdgeKey, WEIGHT};
-use crate::state::schema::LabelRef;
 use crate::state::store::Engine;
 
 /// An edge with the handles of one transaction as keys.

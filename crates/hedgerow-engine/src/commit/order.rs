@@ -1,10 +1,10 @@
 //! The ordering section of a commit, and the wait for the publication after it.
 
+use hedgerow_catalog::error::{Error, Result, StateError};
 use hedgerow_core::Timestamp;
 use hedgerow_txn::OrderGuard;
 
 use super::request::Outcome;
-use crate::error::{Error, Result, StateError};
 use crate::files::log::{Record, UnlessDone};
 use crate::state::reclaim::reclaim_due;
 use crate::state::store::{Core, Engine};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, LabelId, VertexKey};
 
 use super::names::TxnKey;
 use super::overlay::{Listed, State};
 use super::txn::WriteTxn;
-use crate::error::Result;
 
 impl WriteTxn {
     pub(super) fn reads_vertex(&mut self, key: TxnKey) -> Result<bool> {

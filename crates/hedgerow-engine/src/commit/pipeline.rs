@@ -5,15 +5,14 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{CommitError, Result, StateError};
 use hedgerow_core::{InterpolationHint, KeyKind, Timestamp, VertexKeyRef};
-
 use hedgerow_mem::subgraph::prefetch::{self, End};
 
 use super::autocommit;
 use super::op::{Given, OpKind};
 use super::request::Outcome;
 use super::single::{self, Single};
-use crate::error::{CommitError, Result, StateError};
 use crate::state::reclaim::reclaim_due;
 use crate::state::store::Engine;
 
@@ -383,7 +382,7 @@ impl<F: FnMut(Ack)> Drop for Pipeline<F> {
     /// and is resumed afterwards. If this drop is part of another panic, it is not resumed: a second panic
     /// would end the process.
     fn drop(&mut self) {
-        if !self.engine.owner.is_current_by_id() {
+        if !self.engine.pager.owner.is_current_by_id() {
             return;
         }
         let mut panic = None;

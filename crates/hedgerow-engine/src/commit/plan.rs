@@ -2,6 +2,7 @@
 //! again, and bound to new ids where operations create vertices. [`effect`](super::effect) then computes the
 //! changes of the operations.
 
+use hedgerow_catalog::error::{ArgumentError, CommitError, Error, Result};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, KeyKind, LabelId, Timestamp, VertexId};
 use hedgerow_mem::table::PAGE;
@@ -12,7 +13,6 @@ use super::incident::for_each_incident;
 use super::names::{NOW, TxnKey, TxnKeys};
 use super::op::{OpKind, TxnOp};
 use super::validate::{LatchKey, Latches};
-use crate::error::{ArgumentError, CommitError, Error, Result};
 use crate::state::store::Engine;
 
 /// A key of the transaction, with the vertex that it names.

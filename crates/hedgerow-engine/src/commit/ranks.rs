@@ -1,10 +1,10 @@
 //! Reads of the ranks between two vertices by a transaction.
 
+use hedgerow_catalog::error::Result;
+use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::VertexKeyRef;
 
 use super::txn::WriteTxn;
-use crate::error::Result;
-use crate::state::schema::LabelRef;
 
 impl WriteTxn {
     /// Returns the ranks of the edges of a label from one vertex to another, ascending; only 0 for a label

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Cells, Direction, LabelId, VertexId, VertexKey, VertexKeyRef};
 
 use super::items::EdgeRef;
@@ -11,7 +12,6 @@ use super::names::TxnKey;
 use super::op::OpKind;
 use super::overlay::Listed;
 use super::txn::WriteTxn;
-use crate::error::Result;
 use crate::read::snapshot::Snapshot;
 
 /// The outcome of [`WriteTxn::remove_edges_of`].

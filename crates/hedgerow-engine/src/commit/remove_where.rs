@@ -1,11 +1,11 @@
 //! Removing edges by a condition, in batches.
 
+use hedgerow_catalog::error::{Result, StateError};
 use hedgerow_core::{Cells, Direction, LabelId, VertexId};
 
 use super::items::EdgeRef;
 use super::op::OpKind;
 use super::txn::WriteTxn;
-use crate::error::{Result, StateError};
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::state::selection::ChosenEdges;

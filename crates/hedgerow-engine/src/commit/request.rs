@@ -1,13 +1,13 @@
 //! The input of a commit, and its outcome.
 
 use hedgerow_core::Timestamp;
+use hedgerow_pager::pager::room::commit::CommitRoom;
 
 use super::attributes::AttributesTable;
 use super::names::TxnKeys;
 use super::op::TxnOp;
 use super::validate::ReadSet;
 use crate::config::Isolation;
-use crate::state::room::commit::CommitRoom;
 use crate::state::store::Core;
 
 /// The input of a commit.
@@ -30,7 +30,7 @@ impl Request<'_> {
         let values = core.pager.memory_limit.map_or(0, |_| self.attributes.variable_bytes());
         // The lists have them, and both buffers of the log.
         let copies = if core.durable.is_some() { 3 } else { 1 };
-        CommitRoom::new(core, self.ops.len(), values.saturating_mul(copies))
+        CommitRoom::new((&core.pager, core), self.ops.len(), values.saturating_mul(copies))
     }
 }
 

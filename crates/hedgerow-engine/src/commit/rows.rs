@@ -1,5 +1,7 @@
 //! Many edges with values of the same properties in one call of a transaction.
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result};
+use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Cells, LabelId, PropertyId, PropertyType, Row, Value, VertexKeyRef};
 
@@ -7,9 +9,7 @@ use super::attributes::AttributesOfOps;
 use super::define::check_value;
 use super::op::{OpAttributes, OpKind, TxnOp};
 use super::txn::WriteTxn;
-use crate::error::{ArgumentError, Error, Result};
 use crate::state::edge_key::WEIGHT;
-use crate::state::schema::LabelRef;
 use crate::state::store::Engine;
 
 /// The columns of a call: the meaning of each value of a row.

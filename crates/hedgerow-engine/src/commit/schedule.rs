@@ -1,8 +1,9 @@
 //! The choice of the way by which a transaction commits.
 
+use hedgerow_catalog::error::{Error, Result};
+
 use super::request::{Outcome, Request};
 use super::{batch, few, general};
-use crate::error::{Error, Result};
 use crate::state::store::Engine;
 
 /// Commits up to and including the mark in the ring. Blind transactions on a few plain edges commit by

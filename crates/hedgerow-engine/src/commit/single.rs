@@ -7,6 +7,7 @@
 //! the ordering section, applied, released, completed. In unusual cases (an endpoint to be created, a key
 //! that names another vertex now) nothing is changed, and the operation takes the general way.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, InterpolationHint, KeyKind, LabelId, RowRef, Timestamp, VertexId, VertexKeyRef,
@@ -15,6 +16,7 @@ use hedgerow_mem::keys::Moment;
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::subgraph::prefetch::End;
 use hedgerow_mem::{Attributes, EdgeOp, Hold, Latched, Merged, Ops, Subgraph};
+use hedgerow_pager::ids::IdMap;
 
 use super::effect::laid_over;
 use super::encode::Encoder;
@@ -22,10 +24,8 @@ use super::names::NOW;
 use super::op::{Given, OpKind};
 use super::order::{draw_unchecked, must_apply};
 use super::request::Outcome;
-use crate::error::Result;
 use crate::files::log::Record;
 use crate::state::change::{effective, same_weight};
-use crate::state::ids::IdMap;
 use crate::state::placement::Placement;
 use crate::state::store::Engine;
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::Timestamp;
 
 use crate::config::Durability;
-use crate::error::Result;
 use crate::state::reclaim::reclaim_due;
 use crate::state::store::Engine;
 

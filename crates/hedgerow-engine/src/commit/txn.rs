@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{ArgumentError, Result};
 use hedgerow_core::{Direction, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
 use super::attributes::AttributesOfOps;
@@ -14,7 +15,6 @@ use super::ticket::Ticket;
 use super::validate::ReadSet;
 use super::{autocommit, order, schedule};
 use crate::config::Isolation;
-use crate::error::{ArgumentError, Result};
 use crate::{read::snapshot::Snapshot, state::store::Engine};
 
 /// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.

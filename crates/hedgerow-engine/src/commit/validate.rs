@@ -1,15 +1,15 @@
 //! The read set of a transaction, and the check that it is unchanged (rules R2 and R3).
 
+use hedgerow_catalog::error::{CommitError, Result};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::{Hold, Latched, Merged, PageLook, ReadItem, Stored, Subgraph};
+use hedgerow_pager::page_of;
+use hedgerow_pager::tables::PartitionKey;
 
 use super::names::{TxnKey, TxnKeys};
-use crate::error::{CommitError, Result};
-use crate::state::pages::page_of;
 use crate::state::store::Engine;
-use crate::state::tables::PartitionKey;
 
 /// The read set.
 #[derive(Default)]

@@ -1,6 +1,7 @@
 //! Many vertices of one kind with values of the same properties in one call of a transaction, by the row or
 //! by the column. In both cases the transaction stores the values in columns, as subgraphs do.
 
+use hedgerow_catalog::error::{ArgumentError, Result};
 use hedgerow_core::assemble::ColumnBuilder;
 use hedgerow_core::column::Data;
 use hedgerow_core::property::MAX_VALUE_BYTES;
@@ -10,7 +11,6 @@ use super::define::check_value;
 use super::op::{OpKind, TxnOp};
 use super::rows::too_many_values;
 use super::txn::WriteTxn;
-use crate::error::{ArgumentError, Result};
 use crate::state::store::Engine;
 
 /// The values of a call by property, row by row.

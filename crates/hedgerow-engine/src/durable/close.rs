@@ -1,10 +1,10 @@
 //! The close of a store.
 
+use hedgerow_catalog::error::{Error, Result, StateError};
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::Ordering;
 
 use crate::durable::checkpoint::at_close::checkpoint_at_close;
-use crate::error::{Error, Result, StateError};
 use crate::files::log::UnlessDone;
 use crate::state::store::{Core, Engine};
 
@@ -81,7 +81,7 @@ impl Drop for Engine {
     /// this fails, the next opening finds out. A forked child frees no part of the core: threads that the
     /// child lacks may have been changing it.
     fn drop(&mut self) {
-        if self.owner.is_current_by_id() {
+        if self.pager.owner.is_current_by_id() {
             let _ = close(self, ClosedBy::Drop);
         } else {
             // One more reference to the core, so that the drop of this one does not drop the core.

@@ -3,13 +3,12 @@
 //! The schema is written as in the log, definition by definition with its timestamp, so that there is one
 //! layout and one check of it.
 
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{KindId, LabelId, Op, PropertyId, PropertyType, Timestamp};
 use hedgerow_io::codec::{PutLe, Reader};
 use hedgerow_tier::{Manifest, Section};
 use hedgerow_txn::Counts;
-
-use crate::state::schema::Schema;
 
 const LABEL: u8 = 0;
 const PROPERTY: u8 = 1;

@@ -2,15 +2,15 @@
 
 use std::sync::Weak;
 
+use hedgerow_catalog::error::{Error, Result, StateError, StorageError};
 use hedgerow_core::sync::Ordering;
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_log::LogError;
+use hedgerow_pager::order::Order;
 use hedgerow_txn::NotDurable;
 
 use crate::config::Durability;
-use crate::error::{Error, Result, StateError, StorageError};
 use crate::files::log::{Durable, UnlessDone};
-use crate::state::order::Order;
 use crate::state::store::Core;
 
 /// Makes everything committed before the call durable.

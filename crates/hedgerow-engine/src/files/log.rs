@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{ArgumentError, CommitError, Error, Result, StateError};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Op, Timestamp};
@@ -11,7 +12,6 @@ use hedgerow_log::{Log, RecordBuilder, RecordError, ReserveError};
 use hedgerow_tier::{LogSegmentRef, Manifest};
 use hedgerow_txn::{DurableLog, NotDurable};
 
-use crate::error::{ArgumentError, CommitError, Error, Result, StateError};
 use crate::files::runs::Runs;
 
 /// The log record of a commit.

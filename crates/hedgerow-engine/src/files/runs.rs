@@ -4,12 +4,11 @@
 
 use std::collections::HashMap;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::FileId;
 use hedgerow_pager::{Sources, sort_newest_first};
 use hedgerow_tier::{ImageId, LevelSegment};
-
-use crate::error::Result;
 
 /// The most segments of checkpoints that a store keeps.
 pub(crate) const MOST_RUNS: usize = 8;

@@ -1,8 +1,9 @@
 //! Checkpoints on request.
 
+use hedgerow_catalog::error::Result;
+
 use super::Graph;
 use crate::durable::checkpoint::{Checkpoint, Extent, checkpoint};
-use crate::error::Result;
 
 impl Graph {
     /// Writes the subgraphs that changed since the last checkpoint into a segment, makes the manifest name

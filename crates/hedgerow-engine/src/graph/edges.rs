@@ -1,5 +1,6 @@
 //! Single operations on edges of any label, each in a transaction of its own.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{LabelId, Row, Value};
 
 use super::Graph;
@@ -7,7 +8,6 @@ use crate::commit::items::split_weight;
 use crate::commit::op::{Given, OpKind};
 use crate::commit::request::Outcome;
 use crate::commit::{RemoveOptions, WriteTxn, autocommit};
-use crate::error::Result;
 use crate::read::selection::EdgeSelection;
 use crate::state::edge_key::EdgeKey;
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{ArgumentError, Result};
+use hedgerow_catalog::label::Label;
+use hedgerow_catalog::schema::{LabelRef, Schema};
 use hedgerow_core::{KeyKind, KindId, LabelId, PropertyId, PropertyType};
 
 use super::Graph;
-use crate::error::{ArgumentError, Result};
 use crate::state::label_options::LabelOptions;
-use crate::state::schema::{Label, LabelRef, Schema};
 
 impl Graph {
     /// Returns the labels and properties defined so far. O(1).

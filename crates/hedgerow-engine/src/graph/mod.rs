@@ -7,7 +7,9 @@ mod open;
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{CommitError, Error, Result};
 use hedgerow_core::{Changeable, GraphConfig, Timestamp, VertexKeyRef};
+use hedgerow_pager::pager::KeptForSpeed;
 
 use crate::background::settle::settle;
 use crate::commit::op::OpKind;
@@ -15,7 +17,6 @@ use crate::commit::{Ack, Pipeline, WriteTxn, autocommit, order};
 use crate::durable::checkpoint::page_versions::write_page_versions;
 use crate::durable::close::{ClosedBy, close};
 use crate::durable::sync::flush;
-use crate::error::{CommitError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::closing::Freed;
 use crate::state::store::Engine;
@@ -223,7 +224,7 @@ impl Graph {
     /// uses.
     pub fn forget_views(&self) {
         if !self.engine.is_forked() {
-            self.engine.pager.views.forget();
+            self.engine.views.give_up();
         }
     }
 

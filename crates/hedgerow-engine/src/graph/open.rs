@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{ArgumentError, Result};
 use hedgerow_io::Vfs;
 
 use super::Graph;
-use crate::error::{ArgumentError, Result};
 use crate::open;
 use crate::options::Options;
 

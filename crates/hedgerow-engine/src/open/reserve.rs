@@ -1,9 +1,8 @@
 //! The room in which an opening writes: that of the disk, or if the disk is full that of the reserve.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_io::{Dir, IoError};
 use hedgerow_log::{FIRST_SEGMENT_BYTES, LEAST_SEGMENT_BYTES, spend_reserve};
-
-use crate::error::Result;
 
 /// The room in which an opening writes.
 #[derive(Clone, Copy)]

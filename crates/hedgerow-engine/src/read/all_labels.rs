@@ -1,12 +1,12 @@
 //! Reads of a snapshot over the edges of all labels, and the labels that have edges.
 
+use hedgerow_catalog::error::{ArgumentError, Result};
+use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::{Direction, LabelId, SubgraphId, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_pager::pager::pages::Wanted;
 
-use crate::error::{ArgumentError, Result};
 use crate::read::labelled::EdgeOf;
 use crate::read::snapshot::Snapshot;
-use crate::state::pages::Wanted;
-use crate::state::schema::LabelRef;
 
 /// A pattern of edges from one vertex to another: edges of any label and any rank, unless the pattern names
 /// them.

@@ -7,11 +7,11 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{LabelId, SubgraphId};
 use hedgerow_mem::Hold;
 use hedgerow_mem::view::FromScratch;
 
-use crate::error::Result;
 use crate::read::snapshot::Snapshot;
 use crate::read::view_demand::{Cost, Price};
 use crate::read::views::Makers;
@@ -116,7 +116,7 @@ impl Snapshot {
             // The view would load subgraphs that reads do not touch.
             return (Price::Unknown, RENTS * least_view_cost(engine));
         }
-        if let Some(shared) = engine.pager.views.shared(self.timestamp()) {
+        if let Some(shared) = engine.views.shared(self.timestamp()) {
             self.keep_view(shared);
             return (Price::Settled, NEVER);
         }

@@ -1,14 +1,14 @@
 //! The differences between two snapshots, from which kept answers are updated.
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result};
+use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Changes, Changing, Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::{PageLook, Stored, Subgraph, SubgraphTable, View, changes_of_many};
 use rayon::prelude::*;
 
-use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
-use crate::state::schema::LabelRef;
 
 /// The number of subgraphs up to which the calling thread reads alone: waking other threads takes longer.
 const FEW: usize = 1024;

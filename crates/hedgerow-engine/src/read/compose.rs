@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result};
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, EdgeTest, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::version::NotInMemory;
@@ -11,12 +12,11 @@ use hedgerow_mem::view::{
     CHUNK_SUBGRAPHS, Chunk, ComposeError, Composer, DirectionView, EdgeWeight, Shape, Source, Take,
 };
 use hedgerow_mem::{Arena, Hold, View};
+use hedgerow_pager::budget::For;
+use hedgerow_pager::budget::taken::{Stop, Taken};
 use rayon::prelude::*;
 
 use super::views::{is_not_in_memory, side_of};
-use crate::error::{ArgumentError, Error, Result};
-use crate::state::budget::For;
-use crate::state::budget::taken::{Stop, Taken};
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Engine;
 

@@ -4,15 +4,15 @@
 //! while one edge is looked up, the memory that later look-ups read is prefetched. The look-ups read the
 //! lists of the view ([`for_each_contained`]) or, for a few edges, the chains of versions.
 
+use hedgerow_catalog::error::Result;
+use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::{Direction, LabelId, VertexId, VertexKeyRef, for_each_contained};
 use hedgerow_mem::Subgraph;
+use hedgerow_pager::ids::IdMap;
 use rayon::prelude::*;
 
-use crate::error::Result;
 use crate::read::many::{PART, Source};
 use crate::read::snapshot::Snapshot;
-use crate::state::ids::IdMap;
-use crate::state::schema::LabelRef;
 
 /// Source and destination, if both keys name vertices.
 type Ends = Option<(VertexId, VertexId)>;

@@ -16,11 +16,11 @@ use rayon::prelude::*;
 
 use rows::{Part, Room, by_keys, rows_of};
 
-use crate::error::Result;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::state::csr::{Csr, CsrKey, CsrOptions, RowOrder};
-use crate::state::schema::LabelRef;
+use hedgerow_catalog::error::Result;
+use hedgerow_catalog::schema::LabelRef;
 
 /// The number of subgraphs that one task copies.
 const PART: usize = 16;
@@ -59,7 +59,7 @@ impl Snapshot {
         engine.check_owner()?;
         let label = self.label(label.into())?;
         let key = CsrKey { label, ts: self.timestamp(), options };
-        if let Some(copy) = engine.pager.csrs.get(&key) {
+        if let Some(copy) = engine.views.csrs.get(&key) {
             return Ok(copy);
         }
         let CsrOptions { direction, order, weight } = &key.options;
@@ -70,7 +70,7 @@ impl Snapshot {
         };
         if !engine.pager.has_room_for_label(label) {
             let copy = self.copy_by_page(&selection, &key.options)?;
-            return Ok(engine.pager.csrs.offer(key, Arc::new(copy)));
+            return Ok(engine.views.csrs.offer(key, Arc::new(copy)));
         }
         let view = self.view_selected(&selection)?;
         let vertices: Vec<VertexId> = view.vertices().collect();
@@ -80,7 +80,7 @@ impl Snapshot {
             RowOrder::Key if !ascend => by_key(&view, *direction, vertices, &keys),
             _ => by_id(&view, *direction, vertices, keys),
         };
-        Ok(engine.pager.csrs.offer(key, Arc::new(copy)))
+        Ok(engine.views.csrs.offer(key, Arc::new(copy)))
     }
 
     fn copy_by_page(&self, selection: &EdgeSelection<'_>, options: &CsrOptions) -> Result<Csr> {

@@ -1,11 +1,12 @@
 //! The conditions of a read on the properties of edges, and the tests that follow from them for the edges of
 //! each label.
 
+use hedgerow_catalog::error::{ArgumentError, Result};
+use hedgerow_catalog::label::Label;
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::{Condition, EdgeTest, LabelId, PropertyTest, PropertyType, Value};
 
-use crate::error::{ArgumentError, Result};
 use crate::state::edge_key::WEIGHT;
-use crate::state::schema::{Label, Schema};
 use crate::state::store::Core;
 
 /// The most conditions of one read.

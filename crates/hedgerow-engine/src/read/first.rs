@@ -3,11 +3,11 @@
 
 use std::collections::BinaryHeap;
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result, StateError};
 use hedgerow_core::{
     Comparison, Direction, KindId, LabelId, PropertyId, Value, VertexId, VertexKey, VertexKeyRef,
 };
 
-use crate::error::{ArgumentError, Error, Result, StateError};
 use crate::read::labelled::EdgeOf;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;

@@ -1,12 +1,12 @@
 //! Reads of one label's edges at a vertex by their ids, with ranks and properties.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::ItemRef;
 use hedgerow_mem::version::Read;
+use hedgerow_pager::pager::pages::Wanted;
 
-use crate::error::Result;
 use crate::read::snapshot::Snapshot;
-use crate::state::pages::Wanted;
 
 impl Snapshot {
     /// Calls `f` with the `wanted` list or vertices, and returns the result of `f`; `None` if nothing is

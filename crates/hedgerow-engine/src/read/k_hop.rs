@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
+use hedgerow_catalog::error::{ArgumentError, Result, StateError};
 use hedgerow_core::{Direction, KeyColumn, LabelId, LocalVertex, Resident, Topology, VertexId, VertexKeyRef};
 use hedgerow_mem::{Hold, Subgraph, SubgraphTable, View};
 
-use crate::error::{ArgumentError, Result, StateError};
 use crate::read::many::MissingVertex;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;

@@ -1,9 +1,9 @@
 //! Keys of many vertices as columns: rows of the key table, or keys that are read by the page.
 
+use hedgerow_catalog::error::{ArgumentError, Result};
 use hedgerow_core::{KeyColumn, KeyKind, TextColumn, VertexId};
 use rayon::prelude::*;
 
-use crate::error::{ArgumentError, Result};
 use crate::read::snapshot::Snapshot;
 
 /// The number of ids whose keys one task reads. The calling thread reads fewer alone.

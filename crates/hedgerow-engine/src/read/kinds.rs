@@ -4,17 +4,16 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{
     Direction, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey,
 };
-
 use hedgerow_mem::version::Read;
 use hedgerow_mem::view::VertexMask;
 use rayon::prelude::*;
 
 use super::kind_census::{KindCensus, OfKind};
 use super::snapshot::Snapshot;
-use crate::error::Result;
 
 /// The number of subgraphs whose vertices are counted at a time: one page.
 const TOGETHER: usize = 64;

@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result};
+use hedgerow_catalog::label::Label;
+use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::{Changes, Changing, LabelId};
 use hedgerow_mem::View;
 
-use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
-use crate::state::schema::{Label, LabelRef};
 
 /// The edges of one label in a [`Snapshot`], and the vertices of the label's [view](Snapshot::view_of). A
 /// handle can keep answers about this state of the graph (`hedgerow_kernels::maintain`).

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{Error, Result, StorageError};
+use hedgerow_catalog::schema::{LabelRef, Schema};
 use hedgerow_core::{Direction, LabelId, SubgraphId, Topology, Value, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::version::Read;
 use hedgerow_mem::{ItemRef, View};
+use hedgerow_pager::pager::pages::Copies;
 
-use crate::error::{Error, Result, StorageError};
 use crate::read::properties::{Properties, named};
 use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
 use crate::state::edge_key::{EdgeKey, WEIGHT};
-use crate::state::pages::Copies;
-use crate::state::schema::{LabelRef, Schema};
 
 /// An edge of a list: the other endpoint, the rank and the properties.
 #[derive(Clone, Debug, PartialEq)]

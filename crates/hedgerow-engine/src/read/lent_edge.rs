@@ -1,10 +1,10 @@
 //! Edges that a read lends to its caller.
 
+use hedgerow_catalog::label::Label;
 use hedgerow_core::{RowRef, ValueRef, VertexId};
 
 use crate::read::labelled::EdgeOf;
 use crate::state::edge_key::WEIGHT;
-use crate::state::schema::Label;
 
 /// An edge at a vertex, lent by a read of the vertex's list. It refers to memory of the store.
 #[derive(Clone, Copy, Debug)]

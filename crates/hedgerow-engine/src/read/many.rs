@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result, StorageError};
+use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::{Direction, KeyColumn, LabelId, Resident, TextColumn, Topology, VertexId, VertexKeyRef};
 use hedgerow_mem::View;
 use rayon::prelude::*;
 
-use crate::error::{ArgumentError, Error, Result, StorageError};
 use crate::read::keys::KeyForm;
 use crate::read::snapshot::Snapshot;
-use crate::state::schema::LabelRef;
 
 /// The number of keys that one task reads. The calling thread reads fewer alone.
 pub(super) const PART: usize = 1 << 11;

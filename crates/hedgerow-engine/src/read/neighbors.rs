@@ -2,17 +2,17 @@
 
 use std::ops::ControlFlow;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{
     Block, Direction, LabelId, Resident, SubgraphId, VertexId, VertexKey, VertexKeyRef, WeightedTopology,
 };
 use hedgerow_mem::subgraph::Cursor;
 use hedgerow_mem::view::ViewBlock;
 use hedgerow_mem::{Hold, ItemRef, Subgraph, View};
+use hedgerow_pager::pager::pages::Wanted;
 
-use crate::error::Result;
 use crate::read::snapshot::Snapshot;
 use crate::read::view_demand::cost;
-use crate::state::pages::Wanted;
 
 impl Snapshot {
     /// Returns the neighbours over the default label in `direction`, sorted by key, or `None` if there is no

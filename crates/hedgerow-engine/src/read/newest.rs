@@ -4,17 +4,18 @@
 use std::cell::RefCell;
 use std::cmp::Reverse;
 
+use hedgerow_catalog::error::{ArgumentError, Result};
+use hedgerow_catalog::label::Label;
+use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, Row, RowRef, VertexId, VertexKeyRef};
 use hedgerow_mem::version::Read;
+use hedgerow_pager::pager::pages::Wanted;
 
-use crate::error::{ArgumentError, Result};
 use crate::read::labelled::EdgeOf;
 use crate::read::lent_edge::LentEdge;
 use crate::read::properties::named;
 use crate::read::snapshot::Snapshot;
-use crate::state::pages::Wanted;
-use crate::state::schema::{Label, LabelRef};
 
 /// An edge of a list: its rank and the other endpoint.
 type End = (u64, VertexId);

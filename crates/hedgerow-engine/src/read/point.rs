@@ -1,14 +1,14 @@
 //! Reads of one edge, and of one degree, over the default label.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, LabelId, Resident, VertexId, VertexKeyRef, WeightedTopology};
 use hedgerow_mem::keys::Moment;
 use hedgerow_mem::version::Read;
 use hedgerow_mem::{Hold, Subgraph};
+use hedgerow_pager::pager::pages::Wanted;
 
-use crate::error::Result;
 use crate::read::snapshot::Snapshot;
 use crate::read::view_demand::cost;
-use crate::state::pages::Wanted;
 
 impl Snapshot {
     /// True if the edge of the default label exists. O(log degree).

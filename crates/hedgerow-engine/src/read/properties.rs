@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, ValueRef, VertexId, VertexKeyRef};
 use hedgerow_mem::version::Read;
+use hedgerow_pager::pager::pages::Wanted;
 
 use super::snapshot::Snapshot;
-use crate::error::Result;
 use crate::state::edge_key::WEIGHT;
-use crate::state::pages::Wanted;
-use crate::state::schema::Schema;
 
 /// The properties of an edge or vertex that have a value, in the order of their definition.
 pub type Properties = Vec<(Arc<str>, Value)>;

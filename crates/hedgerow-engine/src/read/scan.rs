@@ -1,11 +1,11 @@
 //! Scans of all edges of a label, and of all vertices, with their properties.
 
+use hedgerow_catalog::error::{Error, Result};
+use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::{Direction, KindId, LabelId, PropertyId, ValueRef, VertexId};
 use hedgerow_mem::ItemRef;
 
-use crate::error::{Error, Result};
 use crate::read::snapshot::Snapshot;
-use crate::state::schema::LabelRef;
 
 /// An edge that [`Snapshot::for_each_edge_row`] passes to its callback.
 #[derive(Clone, Copy)]

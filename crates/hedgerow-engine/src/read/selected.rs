@@ -1,9 +1,9 @@
 //! Reads of a vertex over chosen edges: several labels, ranks, both directions.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, LabelId, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::ItemRef;
 
-use crate::error::Result;
 use crate::read::labelled::EdgeOf;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
@@ -156,7 +156,7 @@ impl Snapshot {
                 if label.has_rank(item.rank) && label.passes(&item) {
                     f(label.label, src, item.dst, item.rank, label.weight_of(&item).unwrap_or(f64::NAN));
                 }
-                Ok::<_, crate::error::Error>(())
+                Ok::<_, hedgerow_catalog::error::Error>(())
             })?;
         }
         Ok(())

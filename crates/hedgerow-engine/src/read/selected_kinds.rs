@@ -1,14 +1,14 @@
 //! The kinds of the vertices in the graph of chosen edges: the kinds that the labels state, or the kinds that
 //! the call names.
 
+use hedgerow_catalog::error::{ArgumentError, Result};
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Changes, KindId, LabelId, VertexKeyRef};
 use hedgerow_mem::View;
 
-use crate::error::{ArgumentError, Result};
 use crate::read::selection::{EdgeSelection, VertexKinds};
 use crate::read::snapshot::Snapshot;
-use crate::state::schema::Schema;
 use crate::state::selection::ChosenEdges;
 
 impl EdgeSelection<'_> {

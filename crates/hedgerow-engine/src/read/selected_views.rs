@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result};
 use hedgerow_core::LabelId;
 use hedgerow_mem::View;
 
-use crate::error::{ArgumentError, Error, Result};
 use crate::read::compose::{self, Unmade, Unweighed};
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
@@ -59,7 +59,7 @@ impl Snapshot {
             return Ok(view);
         }
         let make = || self.in_kinds(make(&chosen)?, chosen.kinds.as_deref());
-        let view = self.engine().pager.views.chosen(self.timestamp(), &chosen, make)?;
+        let view = self.engine().views.chosen(self.timestamp(), &chosen, make)?;
         self.selected().keep(chosen, &view);
         Ok(view)
     }

@@ -2,14 +2,15 @@
 
 use std::ops::{Bound, RangeBounds};
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result};
+use hedgerow_catalog::label::Label;
+use hedgerow_catalog::schema::{LabelRef, Schema};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Comparison, Condition, KindId, LabelId, PropertyType, Value, VertexKeyRef};
 
-use crate::error::{ArgumentError, Error, Result};
 use crate::read::filter::{Filter, no_such_property};
 use crate::read::snapshot::Snapshot;
 use crate::state::edge_key::WEIGHT;
-use crate::state::schema::{Label, LabelRef, Schema};
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Core;
 

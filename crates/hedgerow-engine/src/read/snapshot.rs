@@ -4,22 +4,22 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
+use hedgerow_catalog::error::{Error, Result, StorageError};
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::{
     Direction, InterpolationHint, LabelId, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
 };
 use hedgerow_mem::version::Read;
 use hedgerow_mem::{Hold, View};
+use hedgerow_pager::pager::census::Census;
+use hedgerow_pager::pager::pages::Wanted;
 use hedgerow_txn::Counts;
 
-use crate::error::{Error, Result, StorageError};
 use crate::read::held_registration::HeldRegistration;
 use crate::read::kind_census::KindCensus;
-use crate::read::tiered::Census;
 use crate::read::view_demand::{ViewDemand, cost};
 use crate::read::views::{self, Makers};
-use crate::state::pages::Wanted;
 use crate::state::pin::slot_hint;
-use crate::state::schema::Schema;
 use crate::state::selection::SelectedViews;
 use crate::state::store::Engine;
 
@@ -261,7 +261,7 @@ impl Snapshot {
     /// Returns the view of a label: its edges between the vertices of the graph.
     pub(crate) fn cached_view_of(&self, label: LabelId, makers: Makers) -> Result<Arc<View>> {
         let engine = &self.inner.engine;
-        engine.pager.views.get(label, self.inner.ts, |previous| {
+        engine.views.get(label, self.inner.ts, |previous| {
             let edges = self.view_edges(label)?;
             views::make(engine, label, previous, self.inner.ts, edges, makers)
         })

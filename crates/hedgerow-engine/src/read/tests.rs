@@ -4,10 +4,11 @@
 mod cold;
 mod model;
 
+use hedgerow_catalog::error::{Error, StorageError};
 use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, VertexId};
 use hedgerow_mem::version::NotInMemory;
+use hedgerow_pager::pager::KeptForSpeed;
 
-use crate::error::{Error, StorageError};
 use crate::graph::Graph;
 use crate::options::Options;
 use crate::read::all_labels::EdgePattern;
@@ -107,7 +108,7 @@ fn every_read_of_an_evicted_chain_fails() {
     let (before, with_view) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
     assert_eq!(reads(&graph.snapshot().unwrap()).into_iter().filter(|read| read.1).count(), 0);
     let edges = with_view.view().unwrap().directed_edges();
-    graph.engine.pager.views.forget();
+    graph.engine.views.give_up();
     evict(&graph, "", Direction::Out);
     for snapshot in [&before, &graph.snapshot().unwrap()] {
         let answered: Vec<_> = reads(snapshot).into_iter().filter(|read| !read.1).collect();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{Error, Result, StorageError};
 use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::table::PAGE;
@@ -10,7 +11,6 @@ use hedgerow_mem::view::{DirectionView, Page, Shape, Stale, read_stale};
 use hedgerow_mem::{Hold, SubgraphTable, View};
 use rayon::prelude::*;
 
-use crate::error::{Error, Result, StorageError};
 use crate::state::store::Engine;
 
 /// The number of subgraphs up to which the calling thread reads alone. Waking others takes longer, and the

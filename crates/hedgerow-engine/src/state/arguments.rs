@@ -1,8 +1,8 @@
 //! Checks of arguments against the properties that a graph got at its creation: weights and keys.
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result};
 use hedgerow_core::{KeyKind, VertexKeyRef};
 
-use crate::error::{ArgumentError, Error, Result};
 use crate::state::catalog::Catalog;
 
 impl Catalog {

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::directions::{directions_of, is_weighted};
+use hedgerow_catalog::error::{ArgumentError, CommitError, Error, Result};
+use hedgerow_catalog::schema::Schema;
+use hedgerow_catalog::schema_cell::SchemaCell;
 use hedgerow_core::{Direction, GraphConfig, LabelId};
+use hedgerow_pager::limits::{MAX_OPERATIONS, bytes_of, most_operations};
 
 use crate::config::{Durability, Isolation};
-use crate::error::{ArgumentError, CommitError, Error, Result};
 use crate::options::Options;
-use crate::state::directions::{directions_of, is_weighted};
-use crate::state::limits::{MAX_OPERATIONS, bytes_of, most_operations};
 use crate::state::placement::Placement;
-use crate::state::schema::Schema;
-use crate::state::schema_cell::SchemaCell;
 
 /// The part of a store that says what its graph looks like, and how it was opened.
 pub(crate) struct Catalog {

@@ -1,8 +1,7 @@
 //! The name of an edge in the API.
 
+use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::{LabelId, VertexKeyRef};
-
-use super::schema::LabelRef;
 
 /// The name of an edge: its label, its endpoints, and in a `multi` label its rank.
 ///

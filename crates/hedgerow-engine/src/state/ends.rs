@@ -1,16 +1,16 @@
 //! The vertices at the ends of an edge, where the label prescribes their kinds; and the keys that a vertex
 //! may have.
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result};
+use hedgerow_catalog::kinds::Kind;
+use hedgerow_catalog::label::Label;
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::key::MAX_KEY_BYTES;
 use hedgerow_core::{Direction, KeyKind, KindId, LabelId, VertexKeyRef};
 
 use super::catalog::Catalog;
-use super::kinds::Kind;
-use super::schema::{Label, Schema};
 use super::selection::EdgeDirection;
-
-use crate::error::{ArgumentError, Error, Result};
 
 /// Returns the key of one end of an edge, with the kind that the label prescribes for it if the key has none;
 /// `None` if the key has another kind.
@@ -176,14 +176,4 @@ fn several_kinds(
         )
     };
     ArgumentError::Invalid(format!("{what}: say the kind of vertex {key}")).into()
-}
-
-impl Schema {
-    /// Returns the name of a kind for use in messages.
-    pub(crate) fn named_kind(&self, kind: KindId) -> String {
-        match self.kind_name(kind) {
-            "" => "the default kind".to_owned(),
-            name => format!("kind {name}"),
-        }
-    }
 }

@@ -2,6 +2,7 @@
 //! twice as long, commits wait.
 
 use hedgerow_core::sync::{AtomicU64, Condvar, Mutex, Ordering};
+use hedgerow_pager::pager::MeetsDemands;
 
 use crate::state::worker::Worker;
 
@@ -134,29 +135,10 @@ impl LogBound {
             && self.has_thread()
     }
 
-    /// True if a thread exists by now that writes checkpoints, and meets the demands of memory.
-    #[inline]
-    pub(crate) fn has_thread(&self) -> bool {
-        self.limit > 0 && self.worker.as_ref().is_some_and(Worker::has_thread)
-    }
-
     /// True if the log is so long that commits will soon wait for the checkpoint.
     pub(crate) fn is_late(&self, end: u64) -> bool {
         let late = self.limit.saturating_add(self.limit / 2);
         self.limit > 0 && end > self.covered.load(Ordering::Relaxed).saturating_add(late)
-    }
-
-    /// Makes the thread write a checkpoint, or meet the [demand](super::checkpoint_demand::Wanted) of memory.
-    /// Returns true if a thread exists and the options allow checkpoints in the background.
-    #[cold]
-    pub(crate) fn ask(&self) -> bool {
-        let Some(worker) = self.worker.as_ref().filter(|_| self.limit > 0) else { return false };
-        let has_thread = worker.start(|error| {
-            self.failures.fetch_add(1, Ordering::Relaxed);
-            self.say(format!("no thread could be started: {error}"));
-        });
-        worker.wake();
-        has_thread
     }
 
     /// Waits until the log is short enough, or the wait has become pointless.
@@ -167,5 +149,26 @@ impl LogBound {
         while self.is_full(end) && !*closing && !over() {
             self.changed.wait(&mut closing);
         }
+    }
+}
+
+impl MeetsDemands for LogBound {
+    /// Makes the thread write a checkpoint, or meet the demand of memory. Returns true if a thread exists and
+    /// the options allow checkpoints in the background.
+    #[cold]
+    fn ask(&self) -> bool {
+        let Some(worker) = self.worker.as_ref().filter(|_| self.limit > 0) else { return false };
+        let has_thread = worker.start(|error| {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+            self.say(format!("no thread could be started: {error}"));
+        });
+        worker.wake();
+        has_thread
+    }
+
+    /// True if a thread exists by now that writes checkpoints, and meets the demands of memory.
+    #[inline]
+    fn has_thread(&self) -> bool {
+        self.limit > 0 && self.worker.as_ref().is_some_and(Worker::has_thread)
     }
 }

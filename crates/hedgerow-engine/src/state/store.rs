@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Weak};
 
+use hedgerow_catalog::error::{CommitError, Error, Result, StateError};
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, Mutex, Ordering};
@@ -9,29 +11,26 @@ use hedgerow_core::{GraphConfig, LabelId, Timestamp, VertexKeyRef};
 use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::{Merged, SubgraphTable};
 use hedgerow_pager::Inboxes;
+use hedgerow_pager::budget::{Budget, For, Need};
+use hedgerow_pager::eviction::Eviction;
+use hedgerow_pager::ids::IdMap;
+use hedgerow_pager::order::Order;
+use hedgerow_pager::order::pending::PendingVersions;
+use hedgerow_pager::pager::cold_reads::ColdReads;
+use hedgerow_pager::pager::keys::Keys;
+use hedgerow_pager::pager::pages::Pages;
+use hedgerow_pager::pager::room::TakesCommits;
+use hedgerow_pager::pager::{MeetsDemands, Pager};
+use hedgerow_pager::tables::LabelTables;
 use hedgerow_txn::{Clock, Counts, NotDurable};
 
 use crate::config::Durability;
-use crate::error::{CommitError, Error, Result, StateError};
 use crate::files::log::Durable;
 use crate::options::Options;
-use crate::state::budget::{Budget, For, Need};
 use crate::state::catalog::Catalog;
 use crate::state::closing::{Closing, TellsFreed};
-use crate::state::cold_reads::ColdReads;
-use crate::state::csr::CsrCache;
-use crate::state::eviction::Eviction;
-use crate::state::ids::IdMap;
-use crate::state::keys::Keys;
 use crate::state::log_bound::LogBound;
-use crate::state::order::Order;
-use crate::state::pager::Pager;
-use crate::state::pages::Pages;
-use crate::state::pending::PendingVersions;
-use crate::state::room::TakesCommits;
-use crate::state::schema::Schema;
 use crate::state::settling::Settling;
-use crate::state::tables::LabelTables;
 use crate::state::view_cache::Views;
 use crate::state::work::Work;
 use crate::state::worker::{Duty, Worker};
@@ -58,6 +57,8 @@ pub(crate) struct Core {
     pub(crate) pager: Pager,
     pub(crate) order: Arc<Order>,
     pub(crate) work: Work,
+    /// The caches of views and of their copies.
+    pub(crate) views: Arc<Views>,
     /// The files, if the store has any.
     pub(crate) durable: Option<Arc<Durable>>,
     /// The directory that the store was opened in, if it has one.
@@ -66,9 +67,6 @@ pub(crate) struct Core {
     pub(crate) lock: Mutex<Option<Box<dyn VfsLock>>>,
     pub(crate) closed: Arc<AtomicBool>,
     pub(crate) closing: Arc<Closing>,
-    /// The process that opened the store. Its forked children must not use the store
-    /// (`docs/design/processes.md`).
-    pub(crate) owner: OwnerProcess,
     /// The last field, since fields are dropped in their order.
     pub(crate) tells_freed: TellsFreed,
 }
@@ -159,13 +157,15 @@ impl Engine {
         let owner = OwnerProcess::current();
         let core = Arc::new_cyclic(|core| {
             let work = work_of(core, options, &parts, threads);
+            let views = Arc::<Views>::default();
             let catalog = Catalog::new(options, parts.config, parts.schema);
             let pager = Pager {
                 config: parts.config,
                 schema: catalog.schema.clone(),
                 bound: parts.ids.bound.clone(),
                 order: order.clone(),
-                log_bound: work.log_bound.clone(),
+                helper: work.log_bound.clone(),
+                views: views.clone(),
                 owner,
                 subgraphs: parts.subgraphs,
                 labels: parts.labels,
@@ -177,8 +177,6 @@ impl Engine {
                 has_files,
                 memory_limit: options.memory_limit,
                 pending: PendingVersions::default(),
-                views: Views::default(),
-                csrs: CsrCache::default(),
             };
             Core {
                 catalog,
@@ -186,12 +184,12 @@ impl Engine {
                 pager,
                 order,
                 work,
+                views,
                 durable: parts.durable.map(Arc::new),
                 directory: parts.directory,
                 lock: Mutex::new(parts.lock),
                 closed: Arc::default(),
                 closing: Arc::default(),
-                owner,
                 tells_freed: TellsFreed::default(),
             }
         });
@@ -211,7 +209,7 @@ impl Core {
     #[inline]
     pub(crate) fn note_merged(&self, label: LabelId, merged: Merged) {
         if merged.main_parts > 0 {
-            self.pager.views.note_replaced(label, merged.bytes);
+            self.views.note_replaced(label, merged.bytes);
             self.work.settling.note_merge();
         }
     }
@@ -258,7 +256,7 @@ impl Core {
     /// True if this process is a forked child of the process that opened the store. Costs one load.
     #[inline]
     pub(crate) fn is_forked(&self) -> bool {
-        !self.owner.is_current()
+        !self.pager.owner.is_current()
     }
 
     /// Fails in a forked child: other threads of the parent do not exist there, so their work in progress
@@ -284,7 +282,7 @@ impl Core {
     /// Like [`check_owner`](Self::check_owner), but also in a child that was forked without the C library.
     /// Costs a system call.
     pub(crate) fn check_owner_by_id(&self) -> Result<()> {
-        if self.owner.is_current_by_id() { Ok(()) } else { Err(StateError::Forked.into()) }
+        if self.pager.owner.is_current_by_id() { Ok(()) } else { Err(StateError::Forked.into()) }
     }
 
     /// Fails in a forked child, and on a closed store.

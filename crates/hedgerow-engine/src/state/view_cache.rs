@@ -7,11 +7,13 @@
 
 use std::sync::{Arc, Weak};
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::View;
+use hedgerow_pager::pager::KeptForSpeed;
 
-use crate::error::Result;
+use crate::state::csr::CsrCache;
 use crate::state::selection::{ChosenEdges, ChosenViews};
 
 /// A cached view is given up once merges have replaced the main parts of this share of its lists.
@@ -182,6 +184,18 @@ pub(crate) struct Views {
     refreshed: AtomicU64,
     /// The views of several labels, or of chosen edges of one.
     chosen: ChosenViews,
+    /// The copies of views as rows that callers use.
+    pub(crate) csrs: CsrCache,
+}
+
+impl KeptForSpeed for Views {
+    /// Gives up the newest views. Even if snapshots still use them, the next views are not made from them.
+    fn give_up(&self) {
+        self.default.forget();
+        self.chosen.forget();
+        let forgotten = std::mem::take(&mut *self.others.lock());
+        drop(forgotten);
+    }
 }
 
 impl Views {
@@ -282,21 +296,13 @@ impl Views {
     }
 
     /// Gives up the newest view of the default label: it is freed with the last snapshot that uses it.
-    pub(crate) fn give_up(&self) {
+    pub(crate) fn give_up_wasteful(&self) {
         self.default.give_up();
     }
 
     /// Gives up the newest views of all labels.
     pub(crate) fn give_all_up(&self) {
         self.each(ViewCache::give_up);
-    }
-
-    /// Gives up the newest views. Even if snapshots still use them, the next views are not made from them.
-    pub(crate) fn forget(&self) {
-        self.default.forget();
-        self.chosen.forget();
-        let forgotten = std::mem::take(&mut *self.others.lock());
-        drop(forgotten);
     }
 
     pub(crate) fn figures(&self) -> ViewFigures {

@@ -3,23 +3,23 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{Error, Result, StorageError, io_error};
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::{Dir, FileId, StoreId, Vfs};
 use hedgerow_log::{Log, LogOptions, LogPosition};
+use hedgerow_pager::pager::room::buffers::Writing;
 use hedgerow_tier::{LevelSegment, Manifest, SegmentInfo, SegmentReader};
 use hedgerow_txn::Counts;
 
 use super::{check_vacant, refuse_inside, vacant};
 use crate::durable::checkpoint::write::{ImageMode, Target, write_run};
 use crate::durable::sections;
-use crate::error::{Error, Result, StorageError, io_error};
 use crate::files::log::log_refs;
 use crate::graph::Graph;
 use crate::open::LOCK;
 use crate::state::pin::pin;
-use crate::state::room::buffers::Writing;
-use crate::state::schema::Schema;
 use crate::state::store::Core;
 
 /// The result of a backup.

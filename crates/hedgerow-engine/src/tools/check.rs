@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
+use hedgerow_catalog::schema::Schema;
 use hedgerow_io::Vfs;
 use hedgerow_tier::{Manifest, SegmentReader};
 
 use self::label::LabelCheck;
 use self::lists::{Lists, Met};
-use crate::error::Result;
 use crate::graph::Graph;
 use crate::options::Options;
-use crate::state::schema::Schema;
 
 mod keys;
 mod label;

@@ -1,10 +1,9 @@
 //! One of the copies of a salvaged edge for the new store, sorted in the order of the segment.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, LabelId, LocalVertex, Row, RowRef, SubgraphId, VertexId};
 use hedgerow_io::codec::{PutLe, Reader};
 use hedgerow_tier::ImageId;
-
-use crate::error::Result;
 use hedgerow_tier::sorter::{Record, Sorter, put_ordered, take_ordered};
 
 /// The number of bits by which the direction is above the local vertex in a key.

@@ -5,13 +5,13 @@
 //! found: entries of images first, then the log. The last record with all properties decides. An entry of the
 //! end that lacks some properties counts only if there is no other record.
 
+use hedgerow_catalog::error::{Error, Result};
 use hedgerow_core::{GraphConfig, LabelId, Row, RowRef, VertexId};
 use hedgerow_io::codec::{PutLe, Reader};
+use hedgerow_tier::sorter::{Merge, Record, Sorted, Sorter, put_ordered, take_ordered};
 use hedgerow_tier::{AdjacencyPart, ImageId};
 
-use crate::error::{Error, Result};
 use crate::state::placement::Placement;
-use hedgerow_tier::sorter::{Merge, Record, Sorted, Sorter, put_ordered, take_ordered};
 
 /// Label, source, destination, rank. The ends of an undirected edge are in ascending order.
 pub(super) type EdgeTuple = (u16, u32, u32, u64);

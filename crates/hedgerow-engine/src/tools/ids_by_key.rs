@@ -9,12 +9,12 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::VertexKeyRef;
+use hedgerow_tier::temporary::TemporaryDirectory;
 
 use super::paged_bytes::PagedBytes;
 use super::vertex_map::VertexMap;
-use crate::error::Result;
-use hedgerow_tier::temporary::TemporaryDirectory;
 
 #[cfg(test)]
 mod tests;

@@ -25,9 +25,8 @@ pub use salvage::{salvage, salvage_on, salvage_on_within, salvage_within};
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{ArgumentError, Result, io_error};
 use hedgerow_io::{RealFs, Vfs};
-
-use crate::error::{ArgumentError, Result, io_error};
 
 /// Makes a new directory at `path`, or opens an empty one. Never overwrites content.
 fn vacant(path: &Path) -> Result<Arc<dyn Vfs>> {

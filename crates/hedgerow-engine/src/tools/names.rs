@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hedgerow_catalog::error::Result;
+use hedgerow_catalog::kinds::Kind;
+use hedgerow_catalog::label::Property;
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::{KeyKind, KindId, LabelId, Op, PropertyId, PropertyType, Row};
 
-use crate::error::Result;
 use crate::graph::Graph;
-use crate::state::kinds::Kind;
 use crate::state::label_options::LabelOptions;
-use crate::state::schema::{Property, Schema};
 
 #[derive(Clone, Debug)]
 struct LabelName {

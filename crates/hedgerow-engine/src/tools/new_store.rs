@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{
     Columns, Direction, GraphConfig, LabelId, Row, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
     VertexKey,
 };
 use hedgerow_io::{Dir, StoreId, Vfs};
+use hedgerow_tier::sorter::Sorted;
 use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentWriter};
 use hedgerow_txn::Counts;
 
@@ -14,10 +16,8 @@ use super::backup::{StoreContent, finish_store};
 use super::edge_copy::EdgeCopy;
 use super::vertex_map::{FoundVertex, VertexCursor, VertexMap};
 use crate::durable::checkpoint::write::with_form;
-use crate::error::Result;
 use crate::graph::Graph;
 use crate::state::placement::Placement;
-use hedgerow_tier::sorter::Sorted;
 
 /// The vertices of the new store, in the order of their ids.
 struct Vertices<'a> {

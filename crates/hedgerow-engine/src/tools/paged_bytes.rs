@@ -8,10 +8,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_io::checksum::Checksum;
 use hedgerow_io::{Corruption, CorruptionKind};
-
-use crate::error::Result;
 use hedgerow_tier::temporary::{TemporaryDirectory, TemporaryFile};
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{
     Direction, GraphConfig, KeyKind, KindId, LabelId, PropertyId, Row, RowRef, Value, VertexId, VertexKeyRef,
 };
+use hedgerow_tier::sorter::Sorter;
 
 use super::edge_copy::EdgeCopy;
 use super::found_edges::{EdgeTuple, Found, FoundEdges};
@@ -12,12 +14,10 @@ use super::names::Unnamed;
 use super::new_store::NewStore;
 use super::salvaged::SalvagedGraph;
 use super::vertex_map::VertexCursor;
-use crate::error::Result;
 use crate::graph::Graph;
 use crate::options::Options;
 use crate::state::edge_key::EdgeKey;
 use crate::state::placement::Placement;
-use hedgerow_tier::sorter::Sorter;
 
 /// The numbers of items in a new store, and of items that were lost.
 #[derive(Default)]

@@ -7,12 +7,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{Error, OpenError, Result};
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::{GraphConfig, Timestamp};
 use hedgerow_io::{
     Access, Dir, FileError, FileHeader, FileId, FileKind, FormatError, HEADER_BYTES, LockHeld, Lsn, RealFs,
     StoreId, Vfs, machine,
 };
 use hedgerow_log::{LogFinding, Witness, parse_segment_name};
+use hedgerow_pager::limits::LEAST_MEMORY_LIMIT;
 use hedgerow_pager::sort_newest_first;
 use hedgerow_tier::Manifest;
 use hedgerow_tier::manifest::segment_id;
@@ -26,10 +29,7 @@ use super::rebuild::Rebuilt;
 use super::report::SalvageReport;
 use super::salvaged::SalvagedGraph;
 use super::{check_vacant, io_error, refuse_inside, vacant};
-use crate::error::{Error, OpenError, Result};
 use crate::open::LOCK;
-use crate::options::LEAST_MEMORY_LIMIT;
-use crate::state::schema::Schema;
 
 /// The divisor of the memory limit: one share for each of two sorters at work, one for vertices and keys.
 const SHARE: u64 = 4;

@@ -6,7 +6,11 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{Error, Result};
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, Op, SUBGRAPH_VERTICES, VertexKey, VertexKeyRef};
+use hedgerow_tier::sorter::Sorter;
+use hedgerow_tier::temporary::TemporaryDirectory;
 use hedgerow_tier::{ImageId, ImageKeys, SubgraphDelta, SubgraphImage};
 
 use super::found_edges::{EdgeSorter, SOUND, STALE};
@@ -14,10 +18,6 @@ use super::ids_by_key::IdsByKey;
 use super::known_images::{KnownImages, Subgraphs};
 use super::names::Names;
 use super::vertex_map::{VertexCursor, VertexMap};
-use crate::error::{Error, Result};
-use crate::state::schema::Schema;
-use hedgerow_tier::sorter::Sorter;
-use hedgerow_tier::temporary::TemporaryDirectory;
 
 /// The vertices and edges that were found.
 pub(super) struct SalvagedGraph {

@@ -1,5 +1,6 @@
 //! The segments of a damaged store: their images and deltas, and what is lost of them.
 
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{GraphConfig, LabelId, Timestamp};
 use hedgerow_io::FileId;
@@ -10,7 +11,6 @@ use super::known_images::KnownImages;
 use super::report::SalvageReport;
 use super::salvage::Source;
 use super::salvaged::SalvagedGraph;
-use crate::state::schema::Schema;
 
 impl Source {
     /// Adds the content of segments to `salvaged`, newest first. Returns the timestamp that they reach.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{KindId, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_io::codec::{PutLe, Reader};
+use hedgerow_tier::temporary::TemporaryDirectory;
 
 use super::paged_bytes::PagedBytes;
-use crate::error::Result;
-use hedgerow_tier::temporary::TemporaryDirectory;
 
 #[cfg(test)]
 mod tests;

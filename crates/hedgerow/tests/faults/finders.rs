@@ -26,7 +26,7 @@ pub(crate) const IN_PYTHON: &[Fault] = &[
     Fault::VerticesReplaced,
 ];
 
-/// The faults that the random stacks of sources find (`crates/hedgerow-pager/src/tests/faults.rs`).
+/// The faults that the random stacks of sources find (`crates/hedgerow-pager/src/sources/tests/faults.rs`).
 pub(crate) const IN_PAGER: &[Fault] =
     &[Fault::OlderWordWins, Fault::PutIfAbsentEndsSearch, Fault::TombstoneDropped];
 

@@ -5,11 +5,11 @@ use std::ops::Range;
 use hedgerow_core::Direction;
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Attributes, Ops};
+use hedgerow_pager::pager::room::commit::Merges;
+use hedgerow_pager::tables::PartitionKey;
 
 use super::parts::Part;
-use crate::state::room::commit::Merges;
 use crate::state::store::Engine;
-use crate::state::tables::PartitionKey;
 
 /// Returns the effects in a range, with their attributes if edges may have any.
 pub(super) fn ops<'a>(

@@ -4,13 +4,17 @@
 use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::FixedState;
+use hedgerow_catalog::error::{Error, Result};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, InterpolationHint, LabelId, LocalVertex, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Latched, SubgraphPage};
 use hedgerow_pager::InboxBase;
-use hedgerow_tier::{ImageId, PageId};
+use hedgerow_pager::budget::{For, Need};
+use hedgerow_pager::page_of;
+use hedgerow_pager::pager::pages::{EdgeAt, StoredEdges};
+use hedgerow_pager::pager::room::commit::{CommitRoom, Merges};
 use rayon::prelude::*;
 
 use super::labels::BatchLabel;
@@ -18,10 +22,6 @@ use super::lookup::Outcomes;
 use super::parts::{BatchEntry, Part, SubgraphBatch};
 use crate::commit::op::OpKind;
 use crate::commit::validate::LatchKey;
-use crate::error::{Error, Result};
-use crate::state::budget::{For, Need};
-use crate::state::pages::{EdgeAt, StoredEdges, page_of};
-use crate::state::room::commit::{CommitRoom, Merges};
 use crate::state::store::Engine;
 
 /// The number of questions from which on several threads read the answers.
@@ -69,7 +69,7 @@ impl Answers {
             answers.lock().insert(question.of, Answer { edges, begin, weights });
         };
         let read = |question: &mut Question| {
-            if let Some(found) = engine.pager.stored_edges(image(question.of), &question.edges)? {
+            if let Some(found) = engine.pager.stored_edges(question.of.into(), &question.edges)? {
                 put(question, found);
             }
             Ok::<_, Error>(())
@@ -78,11 +78,11 @@ impl Answers {
             return questions.iter_mut().try_for_each(read);
         }
         questions.sort_unstable_by_key(|question| question.of);
-        let mut pages: Vec<&mut [Question]> =
-            questions.chunk_by_mut(|a, b| image(a.of).page() == image(b.of).page()).collect();
+        let page = |question: &Question| page_of(question.of.0, question.of.1);
+        let mut pages: Vec<&mut [Question]> = questions.chunk_by_mut(|a, b| page(a) == page(b)).collect();
         hedgerow_par::try_for_each(pages.par_iter_mut(), |of_page| {
             if of_page.len() >= MANY_OF_PAGE {
-                let page = image(of_page[0].of).page();
+                let page = page(&of_page[0]);
                 let asked: Vec<_> = of_page.iter().map(|it| (it.of.1, it.edges.as_slice())).collect();
                 let found = match engine.pager.stored_edges_of_page(page, &asked) {
                     // The buffers of a page take more than those of a list.
@@ -114,10 +114,6 @@ impl Answers {
         }
         open(engine, outcomes, parts)
     }
-}
-
-fn image((label, subgraph): LatchKey) -> ImageId {
-    ImageId { label, subgraph }
 }
 
 /// The order of edges within a subgraph.
@@ -154,7 +150,7 @@ fn decide(engine: &Engine, outcomes: &Outcomes<'_>, (part, at): (&Part<'_>, usiz
     }
     let edges = [Direction::Out, Direction::In].map(|direction| groups(direction).map(edge).collect());
     let [out, incoming]: [Vec<(LocalVertex, VertexId)>; 2] = edges;
-    let look = engine.pager.inboxes.look(image((part.label.label, batch.subgraph)), [&out, &incoming]);
+    let look = engine.pager.inboxes.look((part.label.label, batch.subgraph).into(), [&out, &incoming]);
     let begin = look.as_ref().map_or(held.last_ts(), |look| look.begin);
     if begin != answer.begin && !faults::is_on(PlantedFault::AnswerOutdated) {
         return;
@@ -246,7 +242,7 @@ pub(super) fn stored(parts: &[Part<'_>]) -> Vec<LatchKey> {
 /// Loads the stored pages of subgraphs, without their chains; waits for memory for them. The caller holds
 /// nothing.
 pub(super) fn load_pages(engine: &Engine, subgraphs: &[LatchKey]) -> Result<()> {
-    let mut pages: Vec<PageId> = subgraphs.iter().map(|&(label, id)| page_of(label, id)).collect();
+    let mut pages: Vec<_> = subgraphs.iter().map(|&(label, id)| page_of(label, id)).collect();
     pages.sort_unstable();
     pages.dedup();
     let bytes = SubgraphPage::bytes() as u64;
@@ -262,8 +258,8 @@ pub(super) fn load_pages(engine: &Engine, subgraphs: &[LatchKey]) -> Result<()> 
 /// Takes memory for the effects of a batch in the inbox of its subgraph; false if there is no room.
 pub(super) fn has_room(engine: &Engine, label: LabelId, batch: &SubgraphBatch, merges: &Merges) -> bool {
     let counts = [Direction::Out, Direction::In].map(|direction| batch.effects(direction).len());
-    let id = image((label, batch.subgraph));
-    counts == [0, 0] || merges.begin(engine.pager.inboxes.bytes_to_append(id, counts))
+    let id = (label, batch.subgraph);
+    counts == [0, 0] || merges.begin(engine.pager.inboxes.bytes_to_append(id.into(), counts))
 }
 
 /// Appends the effects on a subgraph whose chains are not in memory to its inbox.
@@ -273,7 +269,7 @@ pub(super) fn append(
     effects: &[LocalOp],
     ts: Timestamp,
 ) {
-    let (id, last) = (image((label.label, batch.subgraph)), held.last_ts());
+    let (id, last) = ((label.label, batch.subgraph), held.last_ts());
     let base = || InboxBase { sources: engine.pager.pages.sources(), begin: last };
     let of = |direction: Direction| &effects[batch.effects(direction)];
     if label.directions.iter().all(|&direction| of(direction).is_empty()) {
@@ -282,7 +278,7 @@ pub(super) fn append(
     held.mark_outside(label.directions);
     for &direction in label.directions {
         if !of(direction).is_empty() {
-            engine.pager.inboxes.append((id, direction), ts, of(direction), base);
+            engine.pager.inboxes.append((id.into(), direction), ts, of(direction), base);
         }
     }
     held.note_outside(ts);

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use hedgerow_catalog::error::{ArgumentError, Result};
 use hedgerow_core::{Direction, KeyKind, KindId, LabelId, RowRef, Timestamp, VertexId};
+use hedgerow_pager::ids::KeyLatch;
 use hedgerow_txn::CommitThreads;
 use smallvec::SmallVec;
 
@@ -13,8 +15,6 @@ use crate::commit::attributes::AttributesTable;
 use crate::commit::names::{NOW, TxnKey, TxnKeys};
 use crate::commit::op::{OpKind, TxnOp};
 use crate::commit::request::Request;
-use crate::error::{ArgumentError, Result};
-use crate::state::ids::KeyLatch;
 use crate::state::placement::Placement;
 use crate::state::store::Engine;
 

@@ -1,10 +1,10 @@
 //! The operations of a large transaction by label: each label has its own chains, and its own round of work.
 //! The default label comes first: its entries include all vertices that the operations name.
 
+use hedgerow_catalog::directions::directions_of;
 use hedgerow_core::{Direction, LabelId};
 
 use crate::commit::op::TxnOp;
-use crate::state::directions::directions_of;
 use crate::state::store::Engine;
 
 /// A label, and the attributes that its edges may have.

@@ -4,12 +4,12 @@ use hedgerow_core::LabelId;
 use hedgerow_mem::table::{PAGE, SubgraphPage};
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::{Hold, Subgraph};
+use hedgerow_pager::pager::room::commit::Merges;
 
 use super::asked::can_be_outside;
 use super::parts::{HEADERS_AHEAD, Part, SubgraphBatch};
 use crate::commit::op::OpKind;
 use crate::commit::validate::is_absent;
-use crate::state::room::commit::Merges;
 use crate::state::store::Engine;
 
 /// Latches the subgraphs of a part. One thread at a time claims parts, in order, so the commit as a whole

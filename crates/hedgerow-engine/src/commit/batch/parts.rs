@@ -40,7 +40,7 @@ const _: () = assert!(VertexId::MAX.0 < NO_DESTINATION.0, "no vertex has it");
 
 /// The number of bits of the place in the program, which are above the 8 bits of the kind.
 const OP_BITS: u32 = 24;
-const _: () = assert!(crate::state::limits::MAX_OPERATIONS <= 1 << OP_BITS, "places fit");
+const _: () = assert!(hedgerow_pager::limits::MAX_OPERATIONS <= 1 << OP_BITS, "places fit");
 
 impl BatchEntry {
     #[inline]

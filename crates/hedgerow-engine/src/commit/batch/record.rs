@@ -1,5 +1,6 @@
 //! The log record of a large transaction, and the vertices that it creates.
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, KeyKind, LabelId, RowRef, VertexId};
 use hedgerow_mem::EdgeOp;
 use hedgerow_mem::subgraph::LocalOp;
@@ -9,7 +10,6 @@ use super::parts::Part;
 use crate::commit::encode::Encoder;
 use crate::commit::names::TxnKey;
 use crate::commit::request::Request;
-use crate::error::Result;
 use crate::files::log::Record;
 use crate::state::store::Engine;
 

@@ -2,9 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use hedgerow_catalog::error::Result;
+
 use super::plan::{Extent, plan_checkpoint, read_runs};
 use super::{Room, write_checkpoint};
-use crate::error::Result;
 use crate::files::log::Durable;
 use crate::state::store::Core;
 

@@ -5,8 +5,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{Error, Result};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKey};
+use hedgerow_pager::page_of;
+use hedgerow_pager::pager::pages::invalid;
+use hedgerow_pager::pager::room::buffers::{Buffers, Writing};
 use hedgerow_pager::{InboxView, Sources};
 use hedgerow_tier::{
     AdjacencyPart, ImageId, ImageSummary, PageId, ReadMemory, SegmentWriter, SubgraphImage, SubgraphKeys,
@@ -14,11 +18,8 @@ use hedgerow_tier::{
 };
 
 use super::plan::{Extent, Plan, can_have_delta};
-use crate::error::{Error, Result};
 use crate::files::log::Durable;
 use crate::files::runs::WrittenRecord;
-use crate::state::pages::{invalid, page_of};
-use crate::state::room::buffers::{Buffers, Writing};
 use crate::state::store::Core;
 
 /// The share of the memory limit from which on the images of a page are copied one by one.

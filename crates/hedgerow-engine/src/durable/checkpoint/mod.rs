@@ -11,24 +11,24 @@ pub(crate) mod write;
 
 use std::sync::Arc;
 
+use copy::Below;
+use hedgerow_catalog::error::{ArgumentError, Error, Result, StateError};
 use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::Vfs;
 use hedgerow_io::failpoint::{self, FailPoint};
+use hedgerow_pager::budget::{For, Need};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{ImageId, LevelSegment, Manifest, SegmentInfo, TierError};
 use hedgerow_txn::Counts;
+use page_versions::make_room_by_page_versions;
 
 use crate::durable::sections;
 use crate::durable::sync::{begin_log_segment, flush, poisoned_by};
-use crate::error::{ArgumentError, Error, Result, StateError};
 use crate::files::log::{Durable, UnlessDone, log_refs};
 use crate::files::runs::{Merge, WrittenRecord};
-use crate::state::budget::{For, Need};
 use crate::state::pin::pin;
 use crate::state::store::Core;
-use copy::Below;
-use page_versions::make_room_by_page_versions;
 pub(crate) use plan::Extent;
 use plan::{Plan, plan_checkpoint, read_runs};
 use write::{ImageMode, Target, Written, image_ids, reach, write_run};

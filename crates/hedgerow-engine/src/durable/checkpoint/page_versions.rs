@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::Timestamp;
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
@@ -13,7 +14,6 @@ use hedgerow_tier::{ImageId, SegmentInfo};
 use super::plan::changed_after;
 use super::write::{ImageMode, Target, write_run};
 use crate::durable::sync::poisoned_by;
-use crate::error::Result;
 use crate::files::log::Durable;
 use crate::state::store::Core;
 

@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::SubgraphTable;
+use hedgerow_pager::budget::{For, Need};
 use hedgerow_tier::ImageId;
 
-use crate::error::Result;
 use crate::files::log::Durable;
 use crate::files::runs::{Merge, Runs};
-use crate::state::budget::{For, Need};
 use crate::state::store::Core;
 
 /// The approximate bytes of a delta, and of each operation in it.

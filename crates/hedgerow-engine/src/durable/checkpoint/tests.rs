@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hedgerow_core::{KeyKind, SubgraphId};
 use hedgerow_io::Vfs;
+use hedgerow_pager::pager::room::buffers::Writing;
 use hedgerow_testkit::SimFs;
 use hedgerow_tier::{Manifest, SegmentReader, TierError};
 
@@ -13,7 +14,6 @@ use crate::durable::checkpoint::write::write_run;
 use crate::graph::Graph;
 use crate::options::Options;
 use crate::state::pin::pin;
-use crate::state::room::buffers::Writing;
 
 /// A segment copies images of a page from files. Meanwhile a checkpoint writes another subgraph of that page,
 /// and an eviction removes this subgraph from memory. The segment must have the last written state of the

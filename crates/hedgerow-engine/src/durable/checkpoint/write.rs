@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result, StateError, StorageError, io_error};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, GraphConfig, KeyKind, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
@@ -12,13 +13,12 @@ use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::{FileId, StoreId, Vfs};
 use hedgerow_mem::main_part::Offsets;
 use hedgerow_mem::{Main, SubgraphTable};
+use hedgerow_pager::pager::room::buffers::Writing;
 use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentInfo, SegmentWriter};
 
 use super::copy::{Below, KeyCopy, PageCopy, memory_to_gather, take_record};
-use crate::error::{ArgumentError, Error, Result, StateError, StorageError, io_error};
 use crate::files::log::Durable;
 use crate::files::runs::WrittenRecord;
-use crate::state::room::buffers::Writing;
 use crate::state::store::Core;
 
 /// A segment that was written. No manifest names it yet.

@@ -6,6 +6,7 @@
 //! separately at each end. The first misfit of all is reported, where a replay in order would have stopped.
 //! All earlier operations are applied.
 
+use hedgerow_catalog::error::{Error, Result};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, InterpolationHint, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
@@ -13,6 +14,7 @@ use hedgerow_core::{
 use hedgerow_mem::delta::EdgeOp;
 use hedgerow_mem::subgraph::{LocalOp, Subgraph};
 use hedgerow_mem::{Attributes, Hold, Ops};
+use hedgerow_pager::order::horizon::NoReaders;
 use hedgerow_tier::ImageId;
 use rayon::prelude::*;
 
@@ -20,9 +22,7 @@ use super::Loaded;
 use super::batch::{Act, Batch, Misfit, ReplayAttributes, ReplayEntry};
 use super::chain::{Chain, Stored, check_alive};
 use super::outcome::{NO_EDGE, NO_VERTEX, Outcome, Tally};
-use crate::error::{Error, Result};
 use crate::state::change::edge_op;
-use crate::state::horizon::NoReaders;
 
 /// The number of sides below which the calling thread applies them.
 const WORTH_THREADS: usize = 4096;

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use hedgerow_catalog::error::{Error, Result};
 use hedgerow_core::{
     Direction, InterpolationHint, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
 };
@@ -10,14 +11,13 @@ use hedgerow_mem::subgraph::{Latched, LocalOp};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::{Attributes, Ops};
 use hedgerow_pager::InboxBase;
+use hedgerow_pager::order::horizon::NoReaders;
 use hedgerow_tier::{ImageId, SubgraphImage};
 
 use super::Loaded;
 use super::batch::{Batch, ReplayEntry};
 use super::outcome::{NO_EDGE, NO_VERTEX, Outcome};
-use crate::error::{Error, Result};
 use crate::state::change::edge_op;
-use crate::state::horizon::NoReaders;
 
 /// The image of a subgraph that is not in memory, once it was read.
 #[derive(Default)]

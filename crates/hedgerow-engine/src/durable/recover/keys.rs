@@ -4,20 +4,20 @@
 //! If all segments have key indexes no key is read: memory learns keys when they are looked up. Else all keys
 //! are bound at once.
 
+use hedgerow_catalog::error::{Error, Result};
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{
     KeyKind, LabelId, LocalVertex, Op, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, VertexKeyRef,
 };
 use hedgerow_mem::Hold;
 use hedgerow_pager::Sources;
+use hedgerow_pager::ids::stored::Stored;
+use hedgerow_pager::limits::fits_limit;
+use hedgerow_pager::pager::pages::{Binding, KEY_BYTES, StoredKeys, add_bindings, invalid, vertices_below};
 use hedgerow_tier::{ImageKeys, PageId, SubgraphKeys};
 use rayon::prelude::*;
 
 use super::Loaded;
-use crate::error::{Error, Result};
-use crate::state::ids::stored::Stored;
-use crate::state::limits::fits_limit;
-use crate::state::pages::{Binding, KEY_BYTES, StoredKeys, add_bindings, invalid, vertices_below};
 
 impl Loaded {
     /// Finds out which vertices exist, and binds their keys if segments have no key index. O(pages), or

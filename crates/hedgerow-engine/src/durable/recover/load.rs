@@ -7,9 +7,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hedgerow_catalog::error::Result;
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, LocalVertex, VertexId};
 use hedgerow_io::Vfs;
 use hedgerow_mem::{Hold, Memory, SubgraphTable};
+use hedgerow_pager::ids::IdMap;
+use hedgerow_pager::limits::fits_limit;
+use hedgerow_pager::pager::pages::{Installer, Pages, invalid};
+use hedgerow_pager::tables::LabelTables;
 use hedgerow_pager::{Inboxes, Sources};
 use hedgerow_tier::{AdjacencyPart, ImageId, Manifest, SubgraphImage};
 use hedgerow_txn::Counts;
@@ -18,13 +24,7 @@ use rayon::prelude::*;
 use super::Loaded;
 use super::balance::{balance_of, secret};
 use crate::durable::sections;
-use crate::error::Result;
 use crate::files::runs::Runs;
-use crate::state::ids::IdMap;
-use crate::state::limits::fits_limit;
-use crate::state::pages::{Installer, Pages, invalid};
-use crate::state::schema::Schema;
-use crate::state::tables::LabelTables;
 
 /// Opens the segments that the manifest in `manifest_file` names. Loaded data goes into `memory`. Reads
 /// footers, top indexes, and directories: of the last pages if ids are dense, else of all pages with

@@ -21,20 +21,20 @@ mod tests;
 
 use std::sync::Arc;
 
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::{GraphConfig, LabelId, SubgraphId, Timestamp};
 use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_pager::Inboxes;
+use hedgerow_pager::ids::IdMap;
+use hedgerow_pager::pager::pages::Pages;
+use hedgerow_pager::tables::LabelTables;
 use hedgerow_txn::Counts;
 
 use crate::files::log::Durable;
 use crate::files::runs::Runs;
-use crate::state::ids::IdMap;
-use crate::state::pages::Pages;
 use crate::state::placement::Placement;
-use crate::state::schema::Schema;
 use crate::state::store::EngineParts;
-use crate::state::tables::LabelTables;
 
 pub(crate) use load::load_segments;
 pub(crate) use replay::Replay;

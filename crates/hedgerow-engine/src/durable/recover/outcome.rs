@@ -1,7 +1,8 @@
 //! The outcome of applying operations of the log.
 
+use hedgerow_catalog::error::Error;
+
 use super::batch::{Misfit, ReplayEntry};
-use crate::error::Error;
 
 pub(super) const NO_VERTEX: &str = "edge without a vertex";
 pub(super) const NO_EDGE: &str = "edge removed that is not there";

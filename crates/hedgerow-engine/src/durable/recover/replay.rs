@@ -1,15 +1,15 @@
 //! Reads of the commits of the log in order, and sorting of their operations by subgraph.
 
+use hedgerow_catalog::error::{ArgumentError, Error, Result};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, KeyKind, LabelId, Op, Row, VertexId, VertexKeyRef};
 use hedgerow_io::{Corruption, CorruptionKind, machine};
 use hedgerow_log::{CommitPlace, Ops, segment_name};
+use hedgerow_pager::pager::pages::fits_kind;
 
 use super::apply::{BAD_VERTEX, Stopped};
 use super::batch::{Act, Batch, MOST_SIDES, ReplayAttributes, most_sides};
 use super::{LAST_TIMESTAMP, Loaded};
-use crate::error::{ArgumentError, Error, Result};
-use crate::state::pages::fits_kind;
 
 /// The share of a memory limit that a batch takes at most.
 const LIMIT_SHARE: u64 = 16;

@@ -4,23 +4,22 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use hedgerow_catalog::schema::Schema;
 use hedgerow_core::{
     Direction, GraphConfig, KeyKind, KindId, LabelId, Op, PropertyId, PropertyType, Row, RowRef, Timestamp,
     Value, VertexId, VertexKeyRef,
 };
 use hedgerow_io::{FileId, Lsn, StoreId, Vfs};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecordBuilder, Witness, encode_row, recover_commits};
+use hedgerow_mem::Memory;
 use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{SimFs, explored};
 
 use super::replay::Replay;
-use hedgerow_mem::Memory;
-
 use super::{Loaded, load_segments};
 use crate::graph::Graph;
 use crate::open::THREADS;
 use crate::options::Options;
-use crate::state::schema::Schema;
 use crate::state::store::Engine;
 
 const IDS: u64 = 150;

@@ -5,16 +5,17 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use hedgerow_catalog::error::{Error, Result};
 use hedgerow_core::{LabelId, SubgraphId};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::table::PAGE;
+use hedgerow_pager::page_of;
+use hedgerow_pager::pager::pages::AnyRoom;
 use hedgerow_tier::PageId;
 use rayon::prelude::*;
 
 use super::Loaded;
 use super::batch::{Act, Batch};
-use crate::error::{Error, Result};
-use crate::state::pages::{AnyRoom, page_of};
 
 /// Pages, each with the places of the subgraphs whose chains are needed.
 type Touched = HashMap<PageId, u64>;

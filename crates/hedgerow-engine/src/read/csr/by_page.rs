@@ -3,13 +3,13 @@
 
 use std::ops::ControlFlow;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{
     Block, Direction, KeyColumn, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId,
     WeightedTopology,
 };
 
 use super::rows::{Room, rows_of};
-use crate::error::Result;
 use crate::read::tiered::TieredView;
 use crate::state::csr::Csr;
 

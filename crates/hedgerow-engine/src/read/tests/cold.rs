@@ -2,15 +2,14 @@
 //! lifetime.
 
 use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
+use hedgerow_pager::page_of;
+use hedgerow_pager::pager::pages::{Cold, Expected};
 use hedgerow_testkit::SimFs;
-use hedgerow_tier::PageId;
 
 use crate::config::Durability;
 use crate::graph::Graph;
 use crate::options::Options;
-use crate::state::pages::{Cold, Expected};
 
-const PAGE: PageId = PageId { label: LabelId::DEFAULT, page: 0 };
 const V: VertexId = VertexId(1);
 const FAR: u64 = 200;
 
@@ -29,17 +28,18 @@ fn graph() -> Graph {
 /// that is not in memory, the degree in the part that is, and the number of reads.
 fn look(graph: &Graph, ts: Timestamp, meanwhile: impl FnOnce()) -> (Option<Cold>, Option<usize>, usize) {
     let (mut meanwhile, mut degree, mut looks) = (Some(meanwhile), None, 0);
-    let cold = graph.engine.pager.read_in_memory(PAGE, 1, ts, |_, subgraph| {
-        looks += 1;
-        let found = subgraph.read(Direction::Out, ts, |read| read.degree(V.local()));
-        if found.is_err()
-            && let Some(meanwhile) = meanwhile.take()
-        {
-            meanwhile();
-        }
-        degree = found?;
-        Ok(())
-    });
+    let cold =
+        graph.engine.pager.read_in_memory(page_of(LabelId::DEFAULT, SubgraphId(0)), 1, ts, |_, subgraph| {
+            looks += 1;
+            let found = subgraph.read(Direction::Out, ts, |read| read.degree(V.local()));
+            if found.is_err()
+                && let Some(meanwhile) = meanwhile.take()
+            {
+                meanwhile();
+            }
+            degree = found?;
+            Ok(())
+        });
     (cold.unwrap(), degree, looks)
 }
 
@@ -50,8 +50,8 @@ fn degree_of_image(graph: &Graph, cold: &Cold) -> usize {
         .engine
         .pager
         .read_cold(cold, expected, &mut |_| true, |image| {
-            let out = image.parts.iter().filter(|part| part.direction == Direction::Out);
-            degrees.extend(out.map(|part| part.neighbors_of(V.local().index()).len()));
+            let out = image.parts.iter().filter(|lists| lists.direction() == Direction::Out);
+            degrees.extend(out.map(|lists| lists.neighbors(V.local()).len()));
             Ok(())
         })
         .unwrap();

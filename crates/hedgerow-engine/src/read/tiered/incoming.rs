@@ -11,11 +11,11 @@ use std::sync::{Arc, Weak};
 
 use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
+use hedgerow_pager::budget::Budget;
+use hedgerow_pager::budget::taken::{Room, Stop};
 
 use super::windows::{Gathering, Totals, Window, Windows, page_of};
 use super::{TieredBlock, TieredView, Waits, take_batch};
-use crate::state::budget::Budget;
-use crate::state::budget::taken::{Room, Stop};
 
 /// The divisor of the memory limit that gives the share of all windows together. They may take half of the
 /// limit's free room if that is more, or [`BYTES`] without a limit.

@@ -3,8 +3,10 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
+use hedgerow_pager::budget::taken::{Lends, Room, Stop};
 use rayon::prelude::*;
 
 use super::incoming::Found;
@@ -13,8 +15,6 @@ use super::runs::Run;
 use super::taken::Side;
 use super::windows::{Window, page_of};
 use super::{TieredBlock, TieredView, Waits, mask_of, of_page, take_batch};
-use crate::error::Result;
-use crate::state::budget::taken::{Lends, Room, Stop};
 
 /// The number of subgraphs of a page whose chosen edges a visit reads at once.
 const AT_ONCE: u32 = 16;

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::{Error, Result, StorageError};
 use hedgerow_core::{GraphConfig, LabelId, Topology, VertexId, WeightedTopology};
 use hedgerow_mem::View;
+use hedgerow_pager::pager::pages::Copies;
 
 use super::TieredView;
-use crate::error::{Error, Result, StorageError};
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
-use crate::state::pages::Copies;
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight};
 
 /// A graph for kernels. Kernels are compiled for each of the two forms, and the caller chooses by a `match`.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use hedgerow_core::{Block, LocalVertex, SUBGRAPH_VERTICES, VertexId};
 use hedgerow_mem::version::Read;
-use hedgerow_tier::AdjacencyPart;
+use hedgerow_pager::pager::pages::StoredLists;
 
 /// The lists of one subgraph in one direction: copied from versions, or in the form of an image.
 pub(super) struct Lists {
@@ -20,10 +20,10 @@ impl Default for Lists {
     }
 }
 
-impl From<AdjacencyPart> for Lists {
-    fn from(part: AdjacencyPart) -> Lists {
-        let AdjacencyPart { offsets, neighbors, weights, .. } = part;
-        Lists { offsets, neighbors, weights: weights.unwrap_or_default() }
+impl From<StoredLists> for Lists {
+    fn from(stored: StoredLists) -> Lists {
+        let (offsets, neighbors, weights) = stored.into_arrays();
+        Lists { offsets, neighbors, weights }
     }
 }
 

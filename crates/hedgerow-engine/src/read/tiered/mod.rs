@@ -2,10 +2,9 @@
 //!
 //! A [`View`](hedgerow_mem::View) needs all of its lists in memory. A [`TieredView`] reads them by the page:
 //! a run of neighboring subgraphs of one page at a time. It reads lists in memory from versions, and other
-//! lists from images (`state::pages`, rule E6). It puts no data into the store's tables, so a scan evicts
+//! lists from images (rule E6). It puts no data into the store's tables, so a scan evicts
 //! nothing that others use. It drops the lists when it reads the next run.
 
-mod census;
 mod incoming;
 mod joined;
 mod kernel_view;
@@ -24,19 +23,19 @@ use hedgerow_core::{
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::view::VertexMask;
 
-pub(crate) use census::Census;
 pub use kernel_view::KernelView;
 pub use lists::TieredBlock;
 
-use crate::error::Result;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::budget::For;
-use crate::state::budget::taken::{Lends, Stop};
-use crate::state::pages::Expected;
-use crate::state::schema::LabelRef;
 use crate::state::selection::ChosenEdges;
 use crate::state::store::Core;
+use hedgerow_catalog::error::Result;
+use hedgerow_catalog::schema::LabelRef;
+use hedgerow_pager::budget::For;
+use hedgerow_pager::budget::taken::{Lends, Stop};
+use hedgerow_pager::pager::census::Census;
+use hedgerow_pager::pager::pages::Expected;
 use taken::Taken;
 use windows::Windows;
 
@@ -128,7 +127,7 @@ impl Snapshot {
         let (core, bound) = (self.engine(), self.engine().keys.ids.bound());
         match label {
             LabelId::DEFAULT => Ok(vertices.clone()),
-            _ => Census::of_label(core, label, self.timestamp(), bound, vertices).map(Arc::new),
+            _ => Census::of_label(&core.pager, label, self.timestamp(), bound, vertices).map(Arc::new),
         }
     }
 
@@ -140,7 +139,7 @@ impl Snapshot {
         let core = self.engine();
         core.check_owner()?;
         // Computed outside the cell, like views.
-        let census = Census::of_default(core, self.timestamp(), core.keys.ids.bound())?;
+        let census = Census::of_default(&core.pager, self.timestamp(), core.keys.ids.bound())?;
         Ok(self.kept_census().get_or_init(|| Arc::new(census)))
     }
 }

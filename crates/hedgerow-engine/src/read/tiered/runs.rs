@@ -4,18 +4,18 @@
 use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
-use hedgerow_tier::{AdjacencyPart, PageId, ReadMemory};
+use hedgerow_pager::budget::taken::{Room, Stop};
+use hedgerow_pager::page_of;
+use hedgerow_pager::pager::pages::{ColdImage, StoredLists, places};
 
-use super::lists::{Page, TieredBlock, list_of};
+use super::lists::{Page, TieredBlock};
 use super::taken::{Taker, Taking};
 use super::{TieredView, Waits, mask_of, of_page, take_batch};
-use crate::error::Result;
 use crate::read::compose::Unweighed;
-use crate::state::budget::taken::{Room, Stop};
-use crate::state::pages::{ColdImage, places};
 
 /// The lists of neighboring subgraphs, and the memory that they take.
 pub(super) struct Run {
@@ -117,7 +117,6 @@ impl TieredView {
         let mut run = Run { lists: Page::new(range.len()), room };
         let mut unweighed = None;
         for taker in self.taken.takers(self.core()) {
-            let page = PageId { label: taker.label(), page };
             let read = self.read_label((page, range.start, wanted), direction, &taker, &mut run);
             if let Some(ends) = run.room.checked(read)? {
                 let edge = Unweighed { label: taker.label(), ends };
@@ -136,20 +135,21 @@ impl TieredView {
     /// weight, if there is one.
     fn read_label(
         &self,
-        (page, first, wanted): (PageId, u32, u64),
+        (number, first, wanted): (u32, u32, u64),
         direction: Direction,
         taker: &Taker<'_>,
         run: &mut Run,
     ) -> Result<Option<(VertexId, VertexId)>> {
         let (core, ts) = (self.core(), self.snapshot.timestamp());
-        let id = |place: usize| SubgraphId(page.page * PAGE as u32 + place as u32);
+        let id = |place: usize| SubgraphId(number * PAGE as u32 + place as u32);
+        let page = page_of(taker.label(), id(0));
         let mut unweighed = None;
         let mut give = |run: &mut Run, place: usize, taking: Taking| match taking {
             Ok(lists) => {
                 let at = (place + PAGE - first as usize % PAGE) % PAGE;
                 // If several labels have edges, both lists are in memory while they are merged.
                 let beside = run.lists.bytes_to_add(at, lists.bytes()) as u64;
-                if run.room.has(ReadMemory::Image(beside)) {
+                if run.room.has_list(beside) {
                     run.lists.add(at, lists);
                     run.room.keep(run.lists.bytes() as u64);
                 }
@@ -162,7 +162,7 @@ impl TieredView {
             // Reads by a counted reference to the version, since the list of a hub takes long.
             let found = subgraph.read_kept(direction, ts, |read| {
                 let bytes = taker.bytes_of(read.edge_entries() as usize);
-                let has = run.room.lacking().is_none() && run.room.has(ReadMemory::Image(bytes));
+                let has = run.room.lacking().is_none() && run.room.has_list(bytes);
                 has.then(|| taker.of_version(id(place), read))
             })?;
             found.flatten().into_iter().for_each(|found| give(run, place, found));
@@ -176,8 +176,8 @@ impl TieredView {
             match part_of(image, direction) {
                 None => drop(run.room.keep(run.lists.bytes() as u64)),
                 Some(part) => {
-                    if run.room.has(ReadMemory::Image(taker.bytes_beside(&part))) {
-                        give(run, place, taker.of_part(id(place), part));
+                    if run.room.has_list(taker.bytes_beside(&part)) {
+                        give(run, place, taker.of_stored(id(place), part));
                     }
                 }
             }
@@ -253,7 +253,7 @@ impl TieredView {
         f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> std::result::Result<(), Stop> {
         let Some(label) = self.taken.plain else { return Ok(()) };
-        let (page, ts) = (PageId { label, page }, self.snapshot.timestamp());
+        let (page, ts) = (page_of(label, SubgraphId(page * PAGE as u32)), self.snapshot.timestamp());
         let cold = self.core().pager.read_in_memory(page, mask, ts, |place, subgraph| {
             // Removed at once, so that no vertex is visited again if a later one is not in memory.
             while let Some((&v, others)) = rest[place].split_first() {
@@ -287,17 +287,13 @@ fn visit_image(
     f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
 ) {
     let of_image = std::mem::take(&mut rest[image.place]);
-    let part = part_of(image, direction);
-    let lists = part
-        .as_ref()
-        .map(|part| (&part.offsets, &part.neighbors[..], part.weights.as_deref().unwrap_or(&[])));
+    let lists = part_of(image, direction);
     for &v in of_image {
-        let list = lists.map(|(offsets, neighbors, weights)| list_of(offsets, neighbors, weights, v.local()));
-        let (run, weights) = list.unwrap_or((&[], &[]));
+        let (run, weights) = lists.as_ref().map_or((&[][..], &[][..]), |lists| lists.list(v.local()));
         f(v, run, weights);
     }
 }
 
-fn part_of(image: ColdImage, direction: Direction) -> Option<AdjacencyPart> {
-    image.parts.into_iter().find(|part| part.direction == direction)
+fn part_of(image: ColdImage, direction: Direction) -> Option<StoredLists> {
+    image.parts.into_iter().find(|part| part.direction() == direction)
 }

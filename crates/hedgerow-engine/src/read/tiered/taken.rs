@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LabelId, LocalVertex, RowRef, SUBGRAPH_VERTICES, SubgraphId, VertexId};
+use hedgerow_catalog::error::Result;
+use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::ItemRef;
 use hedgerow_mem::version::Read;
 use hedgerow_mem::view::Take;
-use hedgerow_tier::AdjacencyPart;
+use hedgerow_pager::pager::census::Census;
+use hedgerow_pager::pager::pages::StoredLists;
 
-use super::Census;
 use super::lists::Lists;
-use crate::error::Result;
 use crate::read::compose::{take_of, tests_text};
 use crate::read::snapshot::Snapshot;
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
@@ -171,9 +171,9 @@ impl Taker<'_> {
         (entries * (size_of::<VertexId>() + if self.weighted { size_of::<f64>() } else { 0 })) as u64
     }
 
-    /// Returns the bytes that lists made from an image's part take, in addition to the image.
-    pub(super) fn bytes_beside(&self, part: &AdjacencyPart) -> u64 {
-        if self.is_whole { 0 } else { self.bytes_of(part.neighbors.len()) }
+    /// Returns the bytes that lists made from stored ones take, in addition to those.
+    pub(super) fn bytes_beside(&self, stored: &StoredLists) -> u64 {
+        if self.is_whole { 0 } else { self.bytes_of(stored.entries()) }
     }
 
     /// Takes the edges that a reader sees in a subgraph's version. O(edges + delta).
@@ -184,20 +184,12 @@ impl Taker<'_> {
         self.taking((id, read.edge_entries() as usize), |local, take| read.for_each_item(local, take))
     }
 
-    /// Takes the edges of an image's lists. O(edges).
-    pub(super) fn of_part(&self, id: SubgraphId, part: AdjacencyPart) -> Taking {
+    /// Takes the edges of lists from files. O(edges).
+    pub(super) fn of_stored(&self, id: SubgraphId, stored: StoredLists) -> Taking {
         if self.is_whole {
-            return Ok(part.into());
+            return Ok(stored.into());
         }
-        let AdjacencyPart { offsets, neighbors, weights, ranks, columns, .. } = &part;
-        self.taking((id, neighbors.len()), |local, take| {
-            let range = offsets[local.index()] as usize..offsets[local.index() + 1] as usize;
-            for (at, &dst) in range.clone().zip(neighbors.get(range).unwrap_or(&[])) {
-                let rank = ranks.as_ref().and_then(|ranks| ranks.get(at)).copied().unwrap_or(0);
-                let weight = weights.as_ref().and_then(|weights| weights.get(at)).copied().unwrap_or(1.0);
-                take(ItemRef { dst, rank, weight, row: RowRef::Columns(columns, at) });
-            }
-        })
+        self.taking((id, stored.entries()), |local, take| stored.for_each_item(local, take))
     }
 
     /// Takes the edges that `each` passes for each vertex, ascending; there are at most `most`.

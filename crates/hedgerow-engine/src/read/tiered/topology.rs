@@ -2,12 +2,12 @@
 
 use std::ops::{ControlFlow, Range};
 
+use hedgerow_catalog::error::Error;
 use hedgerow_core::{Direction, SubgraphId, Topology, VertexId, WeightedTopology};
+use hedgerow_pager::budget::taken::Lends;
 
 use super::taken::Side;
 use super::{BATCH, TieredBlock, TieredView, Waits};
-use crate::error::Error;
-use crate::state::budget::taken::Lends;
 
 /// A kernel's callback for a list block, or for a run. It is a trait object, so that the code that reads
 /// files is compiled once, and not for each loop of each kernel.

@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 use hedgerow_core::sync::{AtomicBool, Mutex, Ordering};
 use hedgerow_core::{LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
+use hedgerow_pager::budget::KeptForReads;
+use hedgerow_pager::budget::taken::Room;
 
 use super::lists::{Lists, Page, TieredBlock};
-use crate::state::budget::KeptForReads;
-use crate::state::budget::taken::Room;
 
 /// The kept windows of a view.
 #[derive(Default)]

@@ -14,17 +14,17 @@
 
 use std::hash::{DefaultHasher, Hash, RandomState};
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{VertexId, VertexKey, VertexKeyRef};
 use hedgerow_pager::Sources;
+use hedgerow_pager::pager::census::Census;
 use hedgerow_tier::IndexedKey;
 
 use super::report::CheckReport;
 use super::sides::fingerprint;
-use crate::error::Result;
 use crate::graph::Graph;
 use crate::read::snapshot::Snapshot;
-use crate::read::tiered::Census;
 use crate::state::store::Core;
 
 /// The number of vertices whose keys are read together. Keys of neighboring ids are in the same blocks.

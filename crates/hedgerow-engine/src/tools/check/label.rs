@@ -4,6 +4,8 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
+use hedgerow_catalog::label::Label;
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{Direction, LabelId, VertexId};
 use hedgerow_mem::ItemRef;
@@ -12,10 +14,8 @@ use hedgerow_mem::view::VertexMask;
 use super::lists::{Lists, Met};
 use super::report::{CheckReport, MAX_PROBLEMS};
 use super::sides::{Copied, Sides};
-use crate::error::Result;
 use crate::read::snapshot::Snapshot;
 use crate::state::placement::Placement;
-use crate::state::schema::Label;
 
 /// The divisor of the memory limit. The quotient is the approximate memory for copies of edges that are
 /// compared one by one; without a limit it is [`BYTES`].

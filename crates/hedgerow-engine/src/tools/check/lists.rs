@@ -4,17 +4,15 @@
 
 use std::sync::Arc;
 
+use hedgerow_catalog::error::Result;
 use hedgerow_core::account::{Charge, Purpose};
-use hedgerow_core::{
-    Direction, LabelId, LocalVertex, RowRef, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
-};
+use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::{ItemRef, SubgraphTable, Version};
-use hedgerow_tier::{AdjacencyPart, PageId};
+use hedgerow_pager::page_of;
+use hedgerow_pager::pager::census::Census;
+use hedgerow_pager::pager::pages::{Expected, StoredLists};
 
-use crate::error::Result;
-use crate::read::tiered::Census;
-use crate::state::pages::Expected;
 use crate::state::store::Core;
 
 /// An item of a vertex's list.
@@ -47,14 +45,20 @@ impl Lists<'_> {
     ) -> Result<()> {
         let Some(table) = self.core.pager.table(label) else { return Ok(()) };
         for first in SubgraphTable::possible(table).step_by(PAGE) {
-            self.of_page(PageId { label, page: (first.index() / PAGE) as u32 }, f)?;
+            self.of_page(label, first, f)?;
         }
         Ok(())
     }
 
-    fn of_page(self, page: PageId, f: &mut impl FnMut(VertexId, Direction, Met<'_>)) -> Result<()> {
-        let subgraph_at = |place: usize| SubgraphId(page.page * PAGE as u32 + place as u32);
-        let directions = self.core.catalog.directions_of(page.label);
+    /// Calls `f` with the items of the page that begins with the subgraph `first`.
+    fn of_page(
+        self,
+        label: LabelId,
+        first: SubgraphId,
+        f: &mut impl FnMut(VertexId, Direction, Met<'_>),
+    ) -> Result<()> {
+        let subgraph_at = |place: usize| SubgraphId(first.0 + place as u32);
+        let (page, directions) = (page_of(label, first), self.core.catalog.directions_of(label));
         let cold = self.core.pager.read_in_memory(page, u64::MAX, self.ts, |place, subgraph| {
             let mut versions: [Option<Arc<Version>>; 2] = [None, None];
             for (version, &direction) in versions.iter_mut().zip(directions) {
@@ -76,30 +80,17 @@ impl Lists<'_> {
         let expected = Expected { bound: self.core.keys.ids.bound(), exists: |id| self.census.present(id) };
         let mut charge = Charge::new(self.core.pager.account(), Purpose::Views, 0);
         self.core.pager.read_cold(&cold, expected, &mut |_| true, |image| {
-            charge.set(image.parts.iter().map(bytes_of).sum());
-            image.parts.iter().for_each(|part| of_part(subgraph_at(image.place), part, f));
+            charge.set(image.parts.iter().map(StoredLists::bytes).sum());
+            image.parts.iter().for_each(|lists| of_stored(subgraph_at(image.place), lists, f));
             Ok(())
         })
     }
 }
 
-fn of_part(id: SubgraphId, part: &AdjacencyPart, f: &mut impl FnMut(VertexId, Direction, Met<'_>)) {
+fn of_stored(id: SubgraphId, lists: &StoredLists, f: &mut impl FnMut(VertexId, Direction, Met<'_>)) {
     for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
-        let (v, first) = (id.vertex(local), part.offsets[local.index()] as usize);
-        for (at, &dst) in (first..).zip(part.neighbors_of(local.index())) {
-            let weight = part.weights.as_ref().and_then(|weights| weights.get(at)).copied().unwrap_or(1.0);
-            let rank = part.ranks.as_ref().and_then(|ranks| ranks.get(at)).copied().unwrap_or(0);
-            let row =
-                if part.columns.is_empty() { RowRef::Empty } else { RowRef::Columns(&part.columns, at) };
-            f(v, part.direction, Met::Edge(ItemRef { dst, rank, weight, row }));
-        }
-        f(v, part.direction, Met::End);
+        let (v, direction) = (id.vertex(local), lists.direction());
+        lists.for_each_item(local, |item| f(v, direction, Met::Edge(item)));
+        f(v, direction, Met::End);
     }
-}
-
-/// Returns the bytes of memory that the lists of a part take.
-fn bytes_of(part: &AdjacencyPart) -> usize {
-    let numbers =
-        part.weights.as_ref().map_or(0, Vec::capacity) + part.ranks.as_ref().map_or(0, Vec::capacity);
-    part.neighbors.capacity() * size_of::<VertexId>() + numbers * size_of::<u64>() + part.columns.bytes()
 }

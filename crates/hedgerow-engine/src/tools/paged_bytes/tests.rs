@@ -1,11 +1,11 @@
 //! Tests that bytes are read as they were written, with any number of pages in memory, and that damage is
 //! found.
 
+use hedgerow_catalog::error::{Error, StorageError};
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SplitMix64, errno};
 
 use super::*;
-use crate::error::{Error, StorageError};
 
 /// Returns a stretch of up to three pages: at the beginning, across pages, or far away.
 fn stretch(rng: &mut SplitMix64) -> (u64, usize) {
