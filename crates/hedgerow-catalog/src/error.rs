@@ -102,8 +102,8 @@ pub enum OpenError {
         /// The earliest version that can be read.
         supported: u16,
     },
-    /// The store does not fit the [memory limit](crate::Options::memory_limit), or the limit is too low for
-    /// any store. Open it with at least the limit that the error names.
+    /// The store does not fit the [memory limit](../hedgerow/struct.Options.html#method.memory_limit), or the
+    /// limit is too low for any store. Open it with at least the limit that the error names.
     #[error("a memory limit of {limit} bytes is too low: at least {least} are needed")]
     MemoryLimit {
         /// The requested limit.
@@ -157,12 +157,12 @@ pub enum CommitError {
         /// The vertex.
         key: VertexKey,
     },
-    /// The [memory limit](crate::Options::memory_limit) has no room for the commit. Run it again once views
-    /// or old snapshots are dropped, or open the store with a larger limit.
+    /// The [memory limit](../hedgerow/struct.Options.html#method.memory_limit) has no room for the commit.
+    /// Run it again once views or old snapshots are dropped, or open the store with a larger limit.
     #[error("no room for the commit: {0}")]
     MemoryLimit(Shortage),
-    /// The transaction alone takes more than a quarter of the [memory limit](crate::Options::memory_limit).
-    /// Split it.
+    /// The transaction alone takes more than a quarter of the [memory
+    /// limit](../hedgerow/struct.Options.html#method.memory_limit). Split it.
     #[error(
         "the transaction needs about {needed} bytes of memory; the limit allows {most} bytes for one transaction"
     )]
@@ -202,8 +202,9 @@ pub enum StateError {
     /// The process is a fork of the process that opened the store: the child cannot use the store.
     #[error("the store was opened before this process was forked")]
     Forked,
-    /// The function given to [`Graph::pipeline`](crate::Graph::pipeline) panicked earlier: the pipeline
-    /// accepts no more operations. Operations submitted before are executed, but not acknowledged.
+    /// The function given to [`Graph::pipeline`](../hedgerow/struct.Graph.html#method.pipeline) panicked
+    /// earlier: the pipeline accepts no more operations. Operations submitted before are executed, but not
+    /// acknowledged.
     #[error("the pipeline takes no more operations: the function that it calls for each operation panicked")]
     AckPanicked,
     /// The caller's function that is polled during a read ended the read.
@@ -237,8 +238,9 @@ pub enum StorageError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// Data of the graph must be read from files, and the [memory limit](crate::Options::memory_limit) has no
-    /// room for it in addition to the data in memory.
+    /// Data of the graph must be read from files, and the [memory
+    /// limit](../hedgerow/struct.Options.html#method.memory_limit) has no room for it in addition to the data
+    /// in memory.
     #[error("the memory limit has no room for a part of the graph: {0}")]
     MemoryLimit(Shortage),
     /// Each time that this call had read data from files, the data was evicted again, since other calls need

@@ -52,10 +52,10 @@ pub use read::scan::{EdgeRow, VertexRow};
 pub use read::selection::EdgeSelection;
 pub use read::snapshot::Snapshot;
 pub use read::tiered::{KernelView, TieredBlock, TieredView};
-pub use state::csr::{Csr, CsrOptions, RowOrder};
+pub use state::chosen_edges::EdgeDirection;
+pub use state::csr_cache::{Csr, CsrOptions, RowOrder};
 pub use state::edge_key::EdgeKey;
 pub use state::label_options::LabelOptions;
-pub use state::selection::EdgeDirection;
 pub use stats::Stats;
 pub use tools::{
     Backup, CheckReport, SalvageReport, check_path, check_path_within, salvage, salvage_on,

@@ -25,8 +25,8 @@ use crate::background::{checkpoints, settle};
 use crate::config::Durability;
 use crate::durable::recover::{LAST_TIMESTAMP, Loaded, Replay, load_segments};
 use crate::durable::sync;
+use crate::files::image_table::Runs;
 use crate::files::log::{Durable, log_refs};
-use crate::files::runs::Runs;
 use crate::options::Options;
 use crate::state::store::{Engine, EngineParts, Threads};
 

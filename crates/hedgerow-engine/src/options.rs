@@ -267,7 +267,7 @@ impl Options {
     /// that the program asks for are not refused.
     ///
     /// If the log of a store does not fit, or the limit is less than [`LEAST_MEMORY_LIMIT`], opening the
-    /// store fails with [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit).
+    /// store fails with [`OpenError::MemoryLimit`].
     pub fn memory_limit(mut self, bytes: u64) -> Options {
         self.memory_limit = Some(bytes);
         self

@@ -11,9 +11,9 @@ use smallvec::SmallVec;
 
 use super::attributes::AttributesTable;
 use super::incident::for_each_incident;
+use super::key_bindings::KeyBindings;
 use super::names::TxnKey;
 use super::op::OpKind;
-use super::plan::KeyBindings;
 use super::request::Request;
 use super::validate::{LatchKey, Latches};
 use crate::state::change::{edge_op, effective, same_weight};

@@ -21,10 +21,10 @@ use smallvec::SmallVec;
 
 use super::effect::{AdjacencyOp, Effects};
 use super::encode::encode;
+use super::key_bindings::KeyBindings;
 use super::names::TxnKeys;
 use super::op::OpKind;
 use super::order::{draw, must_apply};
-use super::plan::KeyBindings;
 use super::request::{Outcome, Request};
 use super::validate::{LatchKey, Latches};
 use crate::config::Isolation;

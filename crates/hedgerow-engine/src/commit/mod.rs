@@ -2,9 +2,9 @@
 //!
 //! Methods of a transaction:
 //!
-//! * [`txn`]: the transaction; [`items`]: its operations with labels, ranks and properties.
-//! * [`rows`] and [`vertex_rows`]: many edges, or vertices, with properties at once.
-//! * [`all_labels`]: reads over the edges of all labels; [`ranks`]: reads of the ranks between two vertices.
+//! * [`txn`]: the transaction; `items`: its operations with labels, ranks and properties.
+//! * `rows` and [`vertex_rows`]: many edges, or vertices, with properties at once.
+//! * `all_labels`: reads over the edges of all labels; [`ranks`]: reads of the ranks between two vertices.
 //! * [`remove_edges`]: removing the edges of a vertex; [`remove_where`]: removing edges by a condition.
 //! * [`own_reads`] and [`overlay`]: reading its own writes; [`define`]: new labels and properties.
 //! * [`autocommit`]: single operations without a transaction object; [`pipeline`]: a window of them in
@@ -16,33 +16,33 @@
 //!   [`request`]: the input of a commit, and its outcome.
 //! * [`general`]: the phases in their order; [`single`], [`few`] and [`batch`]: the same phases for one
 //!   operation, for a few blind ones, and for many; [`schedule`] chooses among the four.
-//! * The phases: [`plan`] (keys to vertex ids), [`validate`] (latches, and the read set), [`incident`] (edges
-//!   of removed vertices), [`effect`] (the actual changes), [`encode`] (the log record), [`order`] (the
-//!   ordering section).
+//! * The phases: [`key_bindings`] (keys to vertex ids), [`validate`] (latches, and the read set),
+//!   [`incident`] (edges of removed vertices), [`effect`] (the actual changes), [`encode`] (the log record),
+//!   [`order`] (the ordering section).
 
-mod all_labels;
 mod attributes;
 pub(crate) mod autocommit;
 mod batch;
 mod define;
+mod edge_rows;
 mod effect;
 mod encode;
 mod few;
 mod general;
 mod incident;
-pub(crate) mod items;
+mod key_bindings;
+mod label_reads;
+pub(crate) mod labelled_ops;
 mod names;
 pub(crate) mod op;
 pub(crate) mod order;
 mod overlay;
 mod own_reads;
 mod pipeline;
-mod plan;
 mod ranks;
 mod remove_edges;
 mod remove_where;
 pub(crate) mod request;
-mod rows;
 mod schedule;
 mod single;
 mod ticket;

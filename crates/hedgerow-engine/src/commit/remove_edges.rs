@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hedgerow_catalog::error::Result;
 use hedgerow_core::{Cells, Direction, LabelId, VertexId, VertexKey, VertexKeyRef};
 
-use super::items::EdgeRef;
+use super::labelled_ops::EdgeRef;
 use super::names::TxnKey;
 use super::op::OpKind;
 use super::overlay::Listed;

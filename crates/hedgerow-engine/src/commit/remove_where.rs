@@ -3,12 +3,12 @@
 use hedgerow_catalog::error::{Result, StateError};
 use hedgerow_core::{Cells, Direction, LabelId, VertexId};
 
-use super::items::EdgeRef;
+use super::labelled_ops::EdgeRef;
 use super::op::OpKind;
 use super::txn::WriteTxn;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::selection::ChosenEdges;
+use crate::state::chosen_edges::ChosenEdges;
 
 /// The number of edges and vertices that a scan reads between two polls of `until`.
 const BETWEEN_POLLS: usize = 1 << 17;

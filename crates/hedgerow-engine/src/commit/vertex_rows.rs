@@ -8,8 +8,8 @@ use hedgerow_core::property::MAX_VALUE_BYTES;
 use hedgerow_core::{Column, Columns, KindId, LabelId, PropertyId, Value, ValueRef, VertexKeyRef};
 
 use super::define::check_value;
+use super::edge_rows::too_many_values;
 use super::op::{OpKind, TxnOp};
-use super::rows::too_many_values;
 use super::txn::WriteTxn;
 use crate::state::store::Engine;
 

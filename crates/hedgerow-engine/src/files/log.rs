@@ -12,7 +12,7 @@ use hedgerow_log::{Log, RecordBuilder, RecordError, ReserveError};
 use hedgerow_tier::{LogSegmentRef, Manifest};
 use hedgerow_txn::{DurableLog, NotDurable};
 
-use crate::files::runs::Runs;
+use crate::files::image_table::Runs;
 
 /// The log record of a commit.
 #[derive(Default)]

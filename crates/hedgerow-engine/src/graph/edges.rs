@@ -4,7 +4,7 @@ use hedgerow_catalog::error::Result;
 use hedgerow_core::{LabelId, Row, Value};
 
 use super::Graph;
-use crate::commit::items::split_weight;
+use crate::commit::labelled_ops::split_weight;
 use crate::commit::op::{Given, OpKind};
 use crate::commit::request::Outcome;
 use crate::commit::{RemoveOptions, WriteTxn, autocommit};

@@ -1,9 +1,9 @@
 //! The handle of a store for users.
 
 mod checkpoint;
+mod definitions;
 mod edges;
-mod labels;
-mod open;
+mod opening;
 
 use std::sync::Arc;
 

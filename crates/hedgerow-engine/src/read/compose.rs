@@ -17,7 +17,7 @@ use hedgerow_pager::budget::taken::{Stop, Taken};
 use rayon::prelude::*;
 
 use super::views::{is_not_in_memory, side_of};
-use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
+use crate::state::chosen_edges::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Engine;
 
 /// The number of chunks that one task takes.

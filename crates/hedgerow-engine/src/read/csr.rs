@@ -18,7 +18,7 @@ use rows::{Part, Room, by_keys, rows_of};
 
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::csr::{Csr, CsrKey, CsrOptions, RowOrder};
+use crate::state::csr_cache::{Csr, CsrKey, CsrOptions, RowOrder};
 use hedgerow_catalog::error::Result;
 use hedgerow_catalog::schema::LabelRef;
 

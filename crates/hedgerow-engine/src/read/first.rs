@@ -11,7 +11,7 @@ use hedgerow_core::{
 use crate::read::labelled::EdgeOf;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::selection::{ChosenEdges, EdgeDirection};
+use crate::state::chosen_edges::{ChosenEdges, EdgeDirection};
 
 /// The number of vertices that a scan passes between two polls of `until`.
 const VERTICES_BETWEEN_POLLS: usize = 1 << 14;

@@ -14,7 +14,7 @@ use crate::read::many::MissingVertex;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::read::tiered::{KernelView, TieredView};
-use crate::state::selection::ChosenEdges;
+use crate::state::chosen_edges::ChosenEdges;
 
 mod reached;
 

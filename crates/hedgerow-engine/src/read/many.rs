@@ -12,7 +12,7 @@ use hedgerow_core::{Direction, KeyColumn, LabelId, Resident, TextColumn, Topolog
 use hedgerow_mem::View;
 use rayon::prelude::*;
 
-use crate::read::keys::KeyForm;
+use crate::read::key_columns::KeyForm;
 use crate::read::snapshot::Snapshot;
 
 /// The number of keys that one task reads. The calling thread reads fewer alone.

@@ -11,7 +11,7 @@ pub(crate) mod first;
 mod held_registration;
 mod items;
 pub(crate) mod k_hop;
-pub(crate) mod keys;
+pub(crate) mod key_columns;
 mod kind_census;
 mod kinds;
 pub(crate) mod label_snapshot;

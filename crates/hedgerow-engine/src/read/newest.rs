@@ -91,7 +91,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`ArgumentError::Invalid`] if the
+    /// [`ArgumentError::NoSuchLabel`]; [`ArgumentError::Invalid`] if the
     /// label is not `multi`: its edges have no ranks, and [`first_edges`](Self::first_edges) returns the
     /// first of them.
     pub fn newest_edges_of<'a>(
@@ -237,7 +237,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
+    /// [`ArgumentError::NoSuchLabel`].
     pub fn ranks_between<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,

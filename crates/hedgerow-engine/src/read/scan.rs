@@ -92,7 +92,7 @@ impl Snapshot {
     /// The scan reads properties together with the edge, without look-ups or copies. O(edges).
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`].
+    /// `ArgumentError::NoSuchLabel`.
     pub fn for_each_edge_row<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -109,7 +109,7 @@ impl Snapshot {
     /// to the end, without more calls of `f`.
     ///
     /// # Errors
-    /// The error of `f`; [`ArgumentError::NoSuchLabel`] and the errors of every [read](Self), converted to
+    /// The error of `f`; `ArgumentError::NoSuchLabel` and the errors of every [read](Self), converted to
     /// its type.
     pub fn try_for_each_edge_row<'a, E: From<Error>>(
         &self,

@@ -7,7 +7,7 @@ use hedgerow_mem::ItemRef;
 use crate::read::labelled::EdgeOf;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
+use crate::state::chosen_edges::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 
 impl ChosenEdges {
     /// Returns the stored directions in which lists are read.

@@ -9,7 +9,7 @@ use hedgerow_mem::View;
 
 use crate::read::selection::{EdgeSelection, VertexKinds};
 use crate::read::snapshot::Snapshot;
-use crate::state::selection::ChosenEdges;
+use crate::state::chosen_edges::ChosenEdges;
 
 impl EdgeSelection<'_> {
     /// Returns the kinds of the vertices in the graph of these edges, ascending; `None` for all vertices.

@@ -9,7 +9,7 @@ use hedgerow_mem::View;
 use crate::read::compose::{self, Unmade, Unweighed};
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::selection::ChosenEdges;
+use crate::state::chosen_edges::ChosenEdges;
 
 impl Snapshot {
     /// Returns the graph of the chosen edges for kernels: one entry for each of these edges, and the vertices

@@ -10,8 +10,8 @@ use hedgerow_core::{Comparison, Condition, KindId, LabelId, PropertyType, Value,
 
 use crate::read::filter::{Filter, no_such_property};
 use crate::read::snapshot::Snapshot;
+use crate::state::chosen_edges::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::edge_key::WEIGHT;
-use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Core;
 
 /// The choice of edges that a read takes: edges of one label, of several or of all; of all ranks or of a

@@ -19,8 +19,8 @@ use crate::read::held_registration::HeldRegistration;
 use crate::read::kind_census::KindCensus;
 use crate::read::view_demand::{ViewDemand, cost};
 use crate::read::views::{self, Makers};
+use crate::state::chosen_edges::SelectedViews;
 use crate::state::pin::slot_hint;
-use crate::state::selection::SelectedViews;
 use crate::state::store::Engine;
 
 /// The graph as of one timestamp: exactly the commits up to it, while the snapshot lives.

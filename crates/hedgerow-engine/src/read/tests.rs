@@ -16,7 +16,7 @@ use crate::read::k_hop::KHopOptions;
 use crate::read::many::MissingVertex;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::csr::CsrOptions;
+use crate::state::csr_cache::CsrOptions;
 use crate::state::edge_key::EdgeKey;
 
 const NEAR: u64 = 1;

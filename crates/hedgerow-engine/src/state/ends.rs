@@ -10,7 +10,7 @@ use hedgerow_core::key::MAX_KEY_BYTES;
 use hedgerow_core::{Direction, KeyKind, KindId, LabelId, VertexKeyRef};
 
 use super::catalog::Catalog;
-use super::selection::EdgeDirection;
+use super::chosen_edges::EdgeDirection;
 
 /// Returns the key of one end of an edge, with the kind that the label prescribes for it if the key has none;
 /// `None` if the key has another kind.

@@ -4,8 +4,9 @@
 mod arguments;
 pub(crate) mod catalog;
 pub(crate) mod change;
+pub(crate) mod chosen_edges;
 pub(crate) mod closing;
-pub(crate) mod csr;
+pub(crate) mod csr_cache;
 pub(crate) mod edge_key;
 pub(crate) mod ends;
 pub(crate) mod label_options;
@@ -15,7 +16,6 @@ mod pager_tests;
 pub(crate) mod pin;
 pub(crate) mod placement;
 pub(crate) mod reclaim;
-pub(crate) mod selection;
 pub(crate) mod settling;
 pub(crate) mod store;
 pub(crate) mod view_cache;

@@ -13,8 +13,8 @@ use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::View;
 use hedgerow_pager::pager::KeptForSpeed;
 
-use crate::state::csr::CsrCache;
-use crate::state::selection::{ChosenEdges, ChosenViews};
+use crate::state::chosen_edges::{ChosenEdges, ChosenViews};
+use crate::state::csr_cache::CsrCache;
 
 /// A cached view is given up once merges have replaced the main parts of this share of its lists.
 const REPLACED_SHARE: u64 = 8;

@@ -53,7 +53,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) if `path` has content, or is the store's own
-    /// directory or below it; a [`StorageError`](crate::StorageError), which is corruption if the bytes read
+    /// directory or below it; a [`StorageError`], which is corruption if the bytes read
     /// back are not the bytes written, and [`MemoryLimit`](crate::StorageError::MemoryLimit) if a limit that
     /// the program set has no room for the buffers: the call waits until a 16th of the limit is free. If it
     /// then meets an image without room, it begins again with an eighth, and with a quarter. After an error

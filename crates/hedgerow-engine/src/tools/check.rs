@@ -9,13 +9,13 @@ use hedgerow_io::Vfs;
 use hedgerow_tier::{Manifest, SegmentReader};
 
 use self::label::LabelCheck;
-use self::lists::{Lists, Met};
+use self::list_walk::{Lists, Met};
 use crate::graph::Graph;
 use crate::options::Options;
 
-mod keys;
+mod key_names;
 mod label;
-mod lists;
+mod list_walk;
 mod report;
 mod sides;
 

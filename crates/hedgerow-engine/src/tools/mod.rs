@@ -7,20 +7,20 @@ mod edge_copy;
 mod found_edges;
 mod ids_by_key;
 mod known_images;
-mod names;
 mod new_store;
 mod paged_bytes;
 mod rebuild;
-mod report;
 mod salvage;
+mod salvage_report;
 mod salvaged;
+mod salvaged_names;
 mod salvaged_segments;
 mod vertex_map;
 
 pub use backup::Backup;
 pub use check::{CheckReport, check_path, check_path_within};
-pub use report::SalvageReport;
 pub use salvage::{salvage, salvage_on, salvage_on_within, salvage_within};
+pub use salvage_report::SalvageReport;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -10,9 +10,9 @@ use hedgerow_tier::sorter::Sorter;
 
 use super::edge_copy::EdgeCopy;
 use super::found_edges::{EdgeTuple, Found, FoundEdges};
-use super::names::Unnamed;
 use super::new_store::NewStore;
 use super::salvaged::SalvagedGraph;
+use super::salvaged_names::Unnamed;
 use super::vertex_map::VertexCursor;
 use crate::graph::Graph;
 use crate::options::Options;

@@ -26,7 +26,7 @@ use hedgerow_tier::temporary::TemporaryDirectory;
 use super::backup::remove_files;
 use super::new_store::NewStore;
 use super::rebuild::Rebuilt;
-use super::report::SalvageReport;
+use super::salvage_report::SalvageReport;
 use super::salvaged::SalvagedGraph;
 use super::{check_vacant, io_error, refuse_inside, vacant};
 use crate::open::LOCK;
@@ -53,7 +53,7 @@ pub fn salvage(path: impl AsRef<Path>, into: impl AsRef<Path>) -> Result<Salvage
 /// # Errors
 /// [`OpenError::Locked`]; [`OpenError::NotAStore`] if there is no file of a store;
 /// [`OpenError::FutureVersion`] and [`OpenError::OldVersion`] if all files are of another format;
-/// [`OpenError::MemoryLimit`] for a limit below [`LEAST_MEMORY_LIMIT`](crate::LEAST_MEMORY_LIMIT); an
+/// [`OpenError::MemoryLimit`] for a limit below [`LEAST_MEMORY_LIMIT`]; an
 /// [`ArgumentError`](crate::ArgumentError) if `into` has content, or is the store's directory or below it;
 /// those of [`Graph::backup`](crate::Graph::backup) for the new store, a full disk among them, after which
 /// its files are removed as far as possible. Damage is no error: the report lists it.

@@ -16,7 +16,7 @@ use hedgerow_tier::{ImageId, ImageKeys, SubgraphDelta, SubgraphImage};
 use super::found_edges::{EdgeSorter, SOUND, STALE};
 use super::ids_by_key::IdsByKey;
 use super::known_images::{KnownImages, Subgraphs};
-use super::names::Names;
+use super::salvaged_names::Names;
 use super::vertex_map::{VertexCursor, VertexMap};
 
 /// The vertices and edges that were found.

@@ -8,8 +8,8 @@ use hedgerow_tier::segment::{SegmentInfo, SegmentLoss, read_damaged, segment_nam
 use hedgerow_tier::{ImageId, SubgraphRecord};
 
 use super::known_images::KnownImages;
-use super::report::SalvageReport;
 use super::salvage::Source;
+use super::salvage_report::SalvageReport;
 use super::salvaged::SalvagedGraph;
 
 impl Source {

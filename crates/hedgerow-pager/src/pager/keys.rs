@@ -180,7 +180,7 @@ impl Keys {
     }
 
     /// Makes memory learn all keys, if it has room for them; returns whether it knows them. Costs like
-    /// [`learn_all`](Self::learn_all).
+    /// `learn_all`.
     pub fn knows_all_with_room(&self, pager: &Pager) -> bool {
         self.ids.stored.all_known() || self.has_room_for_keys(pager) && self.learn_all(pager).is_ok()
     }

@@ -5,7 +5,7 @@ use hedgerow_core::{Direction, KeyKind, LabelId, RowRef, VertexId};
 use hedgerow_mem::EdgeOp;
 use hedgerow_mem::subgraph::LocalOp;
 
-use super::keys::Resolved;
+use super::key_lookups::Resolved;
 use super::parts::Part;
 use crate::commit::encode::Encoder;
 use crate::commit::names::TxnKey;

@@ -18,8 +18,8 @@ use hedgerow_tier::{
 };
 
 use super::plan::{Extent, Plan, can_have_delta};
+use crate::files::image_table::WrittenRecord;
 use crate::files::log::Durable;
-use crate::files::runs::WrittenRecord;
 use crate::state::store::Core;
 
 /// The share of the memory limit from which on the images of a page are copied one by one.

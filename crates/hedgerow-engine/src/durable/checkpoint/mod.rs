@@ -25,8 +25,8 @@ use page_versions::make_room_by_page_versions;
 
 use crate::durable::sections;
 use crate::durable::sync::{begin_log_segment, flush, poisoned_by};
+use crate::files::image_table::{Merge, WrittenRecord};
 use crate::files::log::{Durable, UnlessDone, log_refs};
-use crate::files::runs::{Merge, WrittenRecord};
 use crate::state::pin::pin;
 use crate::state::store::Core;
 pub(crate) use plan::Extent;

@@ -9,8 +9,8 @@ use hedgerow_mem::SubgraphTable;
 use hedgerow_pager::budget::{For, Need};
 use hedgerow_tier::ImageId;
 
+use crate::files::image_table::{Merge, Runs};
 use crate::files::log::Durable;
-use crate::files::runs::{Merge, Runs};
 use crate::state::store::Core;
 
 /// The approximate bytes of a delta, and of each operation in it.

@@ -17,8 +17,8 @@ use hedgerow_pager::pager::room::buffers::Writing;
 use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentInfo, SegmentWriter};
 
 use super::copy::{Below, KeyCopy, PageCopy, memory_to_gather, take_record};
+use crate::files::image_table::WrittenRecord;
 use crate::files::log::Durable;
-use crate::files::runs::WrittenRecord;
 use crate::state::store::Core;
 
 /// A segment that was written. No manifest names it yet.
@@ -156,7 +156,7 @@ pub(crate) fn image_ids(core: &Core) -> impl Iterator<Item = ImageId> {
     core.pager.tables().flat_map(of_table)
 }
 
-/// Like [`write_image`](write_image), but `None` if a part of the subgraph is not in memory.
+/// Like [`write_image`], but `None` if a part of the subgraph is not in memory.
 fn write_image_in_memory(
     core: &Core,
     as_of: Timestamp,

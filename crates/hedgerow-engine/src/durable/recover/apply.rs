@@ -19,8 +19,8 @@ use hedgerow_tier::ImageId;
 use rayon::prelude::*;
 
 use super::Loaded;
-use super::batch::{Act, Batch, Misfit, ReplayAttributes, ReplayEntry};
 use super::chain::{Chain, Stored, check_alive};
+use super::gathered::{Act, Batch, Misfit, ReplayAttributes, ReplayEntry};
 use super::outcome::{NO_EDGE, NO_VERTEX, Outcome, Tally};
 use crate::state::change::edge_op;
 

@@ -15,7 +15,7 @@ use hedgerow_pager::order::horizon::NoReaders;
 use hedgerow_tier::{ImageId, SubgraphImage};
 
 use super::Loaded;
-use super::batch::{Batch, ReplayEntry};
+use super::gathered::{Batch, ReplayEntry};
 use super::outcome::{NO_EDGE, NO_VERTEX, Outcome};
 use crate::state::change::edge_op;
 

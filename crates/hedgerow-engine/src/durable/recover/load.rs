@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use super::Loaded;
 use super::balance::{balance_of, secret};
 use crate::durable::sections;
-use crate::files::runs::Runs;
+use crate::files::image_table::Runs;
 
 /// Opens the segments that the manifest in `manifest_file` names. Loaded data goes into `memory`. Reads
 /// footers, top indexes, and directories: of the last pages if ids are dense, else of all pages with

@@ -1,17 +1,17 @@
 //! Recovery of the state of a store: images of the last checkpoint, then the log.
 //!
-//! Both are read in parallel, subgraph by subgraph. [`load`] opens the segments, [`keys`] finds the vertices
+//! Both are read in parallel, subgraph by subgraph. [`load`] opens the segments, `keys` finds the vertices
 //! in them. [`replay`] reads commits in order and sorts their operations by subgraph, [`touched`] loads the
 //! subgraphs that the operations need, [`apply`] applies the operations. The result is the same as that of
 //! applying them one by one.
 
 mod apply;
 mod balance;
-mod batch;
 mod chain;
-mod keys;
+mod gathered;
 mod load;
 mod outcome;
+mod recovered_keys;
 mod replay;
 mod touched;
 mod whole;
@@ -31,8 +31,8 @@ use hedgerow_pager::pager::pages::Pages;
 use hedgerow_pager::tables::LabelTables;
 use hedgerow_txn::Counts;
 
+use crate::files::image_table::Runs;
 use crate::files::log::Durable;
-use crate::files::runs::Runs;
 use crate::state::placement::Placement;
 use crate::state::store::EngineParts;
 

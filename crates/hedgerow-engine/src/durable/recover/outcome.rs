@@ -2,7 +2,7 @@
 
 use hedgerow_catalog::error::Error;
 
-use super::batch::{Misfit, ReplayEntry};
+use super::gathered::{Misfit, ReplayEntry};
 
 pub(super) const NO_VERTEX: &str = "edge without a vertex";
 pub(super) const NO_EDGE: &str = "edge removed that is not there";

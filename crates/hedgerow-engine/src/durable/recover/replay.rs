@@ -8,7 +8,7 @@ use hedgerow_log::{CommitPlace, Ops, segment_name};
 use hedgerow_pager::pager::pages::fits_kind;
 
 use super::apply::{BAD_VERTEX, Stopped};
-use super::batch::{Act, Batch, MOST_SIDES, ReplayAttributes, most_sides};
+use super::gathered::{Act, Batch, MOST_SIDES, ReplayAttributes, most_sides};
 use super::{LAST_TIMESTAMP, Loaded};
 
 /// The share of a memory limit that a batch takes at most.

@@ -15,7 +15,7 @@ use hedgerow_tier::PageId;
 use rayon::prelude::*;
 
 use super::Loaded;
-use super::batch::{Act, Batch};
+use super::gathered::{Act, Batch};
 
 /// Pages, each with the places of the subgraphs whose chains are needed.
 type Touched = HashMap<PageId, u64>;

@@ -11,7 +11,7 @@ use hedgerow_core::{
 
 use super::rows::{Room, rows_of};
 use crate::read::tiered::TieredView;
-use crate::state::csr::Csr;
+use crate::state::csr_cache::Csr;
 
 /// Copies the edges of a view into rows of `vertices`, which are all vertices of the view. Works on the
 /// calling thread.

@@ -2,7 +2,7 @@
 
 use hedgerow_core::{KeyColumn, VertexId, VertexKey, VertexKeyRef};
 
-use crate::state::csr::Csr;
+use crate::state::csr_cache::Csr;
 
 /// Returns the row of each vertex id; `None` if every id is its own row.
 pub(super) fn rows_of(vertices: &[VertexId], bound: usize) -> Option<Vec<u32>> {

@@ -11,7 +11,7 @@ use super::TieredView;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
-use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight};
+use crate::state::chosen_edges::{ChosenEdges, ChosenLabel, ChosenWeight};
 
 /// A graph for kernels. Kernels are compiled for each of the two forms, and the caller chooses by a `match`.
 pub enum KernelView {

@@ -28,7 +28,7 @@ pub use lists::TieredBlock;
 
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::selection::ChosenEdges;
+use crate::state::chosen_edges::ChosenEdges;
 use crate::state::store::Core;
 use hedgerow_catalog::error::Result;
 use hedgerow_catalog::schema::LabelRef;

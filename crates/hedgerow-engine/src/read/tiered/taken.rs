@@ -13,7 +13,7 @@ use hedgerow_pager::pager::pages::StoredLists;
 use super::lists::Lists;
 use crate::read::compose::{take_of, tests_text};
 use crate::read::snapshot::Snapshot;
-use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
+use crate::state::chosen_edges::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Core;
 
 /// The choice of edges that a view by the page has.

@@ -1,5 +1,5 @@
 //! Tests of the pager in a whole store: reads of keys and lists in files, and room within a memory limit.
 
-mod lists;
+mod cold_lists;
 mod room;
 mod stored_keys;

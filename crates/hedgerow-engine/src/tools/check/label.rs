@@ -11,7 +11,7 @@ use hedgerow_core::{Direction, LabelId, VertexId};
 use hedgerow_mem::ItemRef;
 use hedgerow_mem::view::VertexMask;
 
-use super::lists::{Lists, Met};
+use super::list_walk::{Lists, Met};
 use super::report::{CheckReport, MAX_PROBLEMS};
 use super::sides::{Copied, Sides};
 use crate::read::snapshot::Snapshot;

@@ -60,7 +60,7 @@ impl Pager {
         }
     }
 
-    /// Like [`load_page`](Self::load_page), but without chains, for a commit that has the memory for it.
+    /// Like `load_page`, but without chains, for a commit that has the memory for it.
     ///
     /// # Errors
     /// A forked child.

@@ -198,7 +198,7 @@ impl Pager {
         back
     }
 
-    /// Like [`relink`](Self::relink), but for a commit that has the latch.
+    /// Like `relink`, but for a commit that has the latch.
     pub fn relink_latched(&self, latched: &mut Latched<'_>) -> bool {
         let back = latched.relink();
         if back {

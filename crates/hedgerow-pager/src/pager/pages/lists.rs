@@ -154,10 +154,10 @@ impl Pager {
     /// If the list is not in memory, it is read from files. If this is not the first recent read, the chain
     /// is loaded. `f` must read nothing else of the subgraph. It may be called again if it does not find the
     /// list in memory, so it must call no code of others before it finds it. Under the conditions of
-    /// [`make_resident`](Self::make_resident).
+    /// `make_resident`.
     ///
     /// # Errors
-    /// Those of [`make_resident`](Self::make_resident).
+    /// Those of `make_resident`.
     #[inline(always)]
     pub fn read_list<R>(
         &self,

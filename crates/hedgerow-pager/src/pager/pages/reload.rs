@@ -76,10 +76,10 @@ impl Pager {
     /// Calls `f` for a subgraph of a label at the registered timestamp `t`, and loads it if need be; `None`
     /// if its page never had content. `f` may be called again if it does not find its data in memory: so it
     /// must call no code of others before it has it. Under the conditions of
-    /// [`make_resident`](Self::make_resident).
+    /// `make_resident`.
     ///
     /// # Errors
-    /// Those of [`make_resident`](Self::make_resident).
+    /// Those of `make_resident`.
     #[inline(always)]
     pub fn read_subgraph<R>(
         &self,

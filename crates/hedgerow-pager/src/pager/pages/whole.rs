@@ -71,7 +71,7 @@ impl Pager {
     /// Fails if the limit has no room for more of a view that is being made. O(1).
     ///
     /// # Errors
-    /// [`StorageError::MemoryLimit`](crate::StorageError::MemoryLimit).
+    /// [`StorageError::MemoryLimit`](hedgerow_catalog::error::StorageError::MemoryLimit).
     pub fn check_room_for_view(&self) -> Result<()> {
         let need = Need::new(For::Speed, 0);
         if self.budget.fits(&need) { Ok(()) } else { Err(self.error_of(Stop::NoRoom(0))) }

@@ -124,8 +124,8 @@ impl<'c> CommitRoom<'c> {
     /// Makes room for merges that found none. The commit holds nothing any more.
     ///
     /// # Errors
-    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) if the whole need of the commit does not
-    /// fit; those of a commit that waits; damage and the system's errors.
+    /// [`CommitError::MemoryLimit`] if the whole need of
+    /// the commit does not fit; those of a commit that waits; damage and the system's errors.
     pub fn make_room(&mut self, merges: u64) -> Result<()> {
         self.merges = merges.max(self.merges);
         match self.refusal.take() {

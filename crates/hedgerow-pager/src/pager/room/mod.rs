@@ -1,4 +1,4 @@
-//! Making room for a need, and waiting for it: the part of the [budget](super::budget) that evicts.
+//! Making room for a need, and waiting for it: the part of the [budget](crate::budget) that evicts.
 //!
 //! A call that waits holds nothing: no latch, no lock, and no memory. So it never waits for a call that waits
 //! for it (rule B2 of `docs/design/budget.md`).
@@ -164,8 +164,8 @@ impl Pager {
     /// short, first evicts data, and waits for a checkpoint. The caller must hold nothing (rule B2).
     ///
     /// # Errors
-    /// [`CommitError::MemoryLimit`], [`CommitError::DiskFull`]; a [`StateError`](crate::StateError) if the
-    /// store was closed meanwhile.
+    /// [`CommitError::MemoryLimit`], [`CommitError::DiskFull`]; a
+    /// [`StateError`](hedgerow_catalog::error::StateError) if the store was closed meanwhile.
     #[inline]
     pub fn check_room(&self, operations: usize, store: &impl TakesCommits) -> Result<()> {
         match self.memory_limit {

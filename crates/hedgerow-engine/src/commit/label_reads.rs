@@ -7,7 +7,7 @@
 use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, LabelId, VertexKey, VertexKeyRef};
 
-use super::items::EdgeRef;
+use super::labelled_ops::EdgeRef;
 use super::names::TxnKey;
 use super::overlay::Between;
 use super::txn::WriteTxn;
