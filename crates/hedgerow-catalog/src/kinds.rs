@@ -40,34 +40,34 @@ impl Kind {
 
 /// The kinds of a graph after the default one, by id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Kinds(Vec<Kind>);
+pub(crate) struct Kinds(Vec<Kind>);
 
 impl Kinds {
-    pub(super) fn all(&self) -> &[Kind] {
+    pub(crate) fn all(&self) -> &[Kind] {
         &self.0
     }
 
-    pub(super) fn named(&self, name: &str) -> Option<&Kind> {
+    pub(crate) fn named(&self, name: &str) -> Option<&Kind> {
         self.0.iter().find(|kind| &*kind.name == name)
     }
 
     /// Returns a kind by id; `None` for the default kind too.
-    pub(super) fn get(&self, id: KindId) -> Option<&Kind> {
+    pub(crate) fn get(&self, id: KindId) -> Option<&Kind> {
         self.0.get(usize::from(id.0).checked_sub(1)?)
     }
 
     /// Drops the kinds that were defined after `ts`.
-    pub(super) fn retain_until(&mut self, ts: Timestamp) {
+    pub(crate) fn retain_until(&mut self, ts: Timestamp) {
         self.0.retain(|kind| kind.defined <= ts);
     }
 
-    pub(super) fn missing(&self, kind: String) -> Error {
+    pub(crate) fn missing(&self, kind: String) -> Error {
         let known = self.0.iter().map(|kind| kind.name.to_string()).collect();
         ArgumentError::NoSuchKind { kind, known }.into()
     }
 
     /// Adds a kind that the log defines. Its id must follow the last kind's id. `Err` names the mismatch.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         id: KindId,
         name: &str,

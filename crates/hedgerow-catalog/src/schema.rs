@@ -1,4 +1,4 @@
-//! The schema: the labels and properties of a graph.
+//! The schema: the labels, properties and kinds of a graph.
 //!
 //! Labels and properties are defined by name, explicitly or at first use, and get small ids for use in
 //! operations, log and segments. A definition is a commit of its own: it draws a timestamp and is in the log

@@ -377,8 +377,7 @@ impl IdMap {
         self.keys.iter().for_each(|keys| keys.forget(id));
     }
 
-    /// The bytes held, with those of slots and rows without a key.
-    /// Returns the bytes of the keys.
+    /// Returns the bytes of the keys, with those of slots and rows without a key.
     pub fn bytes(&self) -> usize {
         self.keys.as_ref().map_or(0, KeyTable::bytes)
     }

@@ -2,7 +2,7 @@
 //!
 //! - [`sources`]: the sources of lists in files and inboxes, and their merge.
 //! - [`order`]: the order of commits, and the readers that keep old versions.
-//! - [`budget`]: the memory limit, and the memory that calls have taken.
+//! - [`budget`], [`limits`]: the memory limit, and the memory that calls have taken.
 //! - [`tables`], [`ids`]: the tables of subgraphs, and the map of keys, in memory.
 //! - [`eviction`]: which data is not in memory, and why.
 //! - [`pager`]: the [`Pager`], which reads, loads and evicts, and makes room.
@@ -20,8 +20,4 @@ pub mod sources;
 pub mod tables;
 
 pub use pager::Pager;
-pub use sources::{
-    Answer, ChainId, Extent, HasMemory, Identity, ImageList, InboxBase, InboxEntry, InboxLook, InboxView,
-    Inboxes, MaskAnswer, Merged, NamedSegment, Query, Source, Sources, WholeList, Word, WordKind, compose,
-    merge, merge_mask, page_of, page_of_vertices, sort_newest_first,
-};
+pub use sources::{InboxBase, InboxView, Inboxes, Sources, page_of, sort_newest_first};

@@ -36,12 +36,12 @@ impl LabelTables {
 
     /// Returns a hold that suffices for all tables: an empty one if their pages stay in memory.
     #[inline]
-    pub fn hold(&self) -> Hold {
+    pub(crate) fn hold(&self) -> Hold {
         if self.evictable { Hold::begin() } else { Hold::empty() }
     }
 
     /// Frees evicted pages that no hold keeps; true if none is left. O(labels).
-    pub fn free_pages(&self) -> bool {
+    pub(crate) fn free_pages(&self) -> bool {
         !self.evictable || self.iter().fold(true, |free, (_, table)| table.free_pages() && free)
     }
 

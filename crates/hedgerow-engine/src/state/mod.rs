@@ -1,5 +1,4 @@
-//! The state of a store: tables of subgraphs, ids, labels and their properties, the order of commits; and the
-//! state that its handles and threads share: [`store`].
+//! The state that the handles and threads of a store share: [`store`].
 
 mod arguments;
 pub(crate) mod catalog;

@@ -169,7 +169,7 @@ impl Engine {
                 owner,
                 subgraphs: parts.subgraphs,
                 labels: parts.labels,
-                eviction: Eviction::new(parts.pages.clean(), parts.evicted),
+                eviction: Eviction::new(parts.pages.opened_at(), parts.evicted),
                 inboxes: parts.inboxes,
                 pages: parts.pages,
                 cold,

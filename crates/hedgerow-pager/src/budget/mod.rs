@@ -121,7 +121,8 @@ pub(crate) fn buffers(limit: u64) -> u64 {
     BUFFERS.0.min(limit / BUFFERS.1)
 }
 
-/// A holder of memory that is kept only for speed, and can be given up at any time.
+/// A holder of data that was read from files and is kept for later reads. The pager takes the memory back
+/// after eviction found no room.
 pub trait KeptForReads: Send + Sync {
     /// Gives the memory up; returns true if there was some. Takes no lock that is held during a search for
     /// memory.
@@ -181,7 +182,7 @@ impl Budget {
     }
 
     /// Like [`total`](Self::total), but without the free memory of the arena. O(regions).
-    pub fn held(&self, limit: u64) -> u64 {
+    pub(crate) fn held(&self, limit: u64) -> u64 {
         self.total(limit).saturating_sub(self.arena.stats().free() as u64)
     }
 

@@ -179,7 +179,7 @@ impl Room {
     }
 
     /// Begins a read that copies the lists of images, with the memory that it has taken so far.
-    pub fn copying(taken: Taken) -> Room {
+    pub(crate) fn copying(taken: Taken) -> Room {
         Room::of(taken, true)
     }
 
@@ -194,7 +194,7 @@ impl Room {
     }
 
     /// Begins a read of one list. If it is not small, it waits behind a call in line, unless it `goes_first`.
-    pub fn of_list(budget: &Arc<Budget>, goes_first: bool) -> Room {
+    pub(crate) fn of_list(budget: &Arc<Budget>, goes_first: bool) -> Room {
         let mut taken = Taken::new(budget, For::Read);
         taken.goes_first = goes_first;
         Room::copying(taken)

@@ -27,13 +27,13 @@ pub struct CommitLoads {
 impl CommitLoads {
     /// True if a commit may load chains within a memory limit: chains that commits have `needed_often`, or
     /// others.
-    pub fn has_room(&self, limit: u64, needed_often: bool) -> bool {
+    pub(crate) fn has_room(&self, limit: u64, needed_often: bool) -> bool {
         let share = limit / if needed_often { ALL } else { FIRST };
         self.bytes.load(Ordering::Relaxed) < share >> self.halvings.load(Ordering::Relaxed)
     }
 
     /// Counts bytes that a commit has loaded.
-    pub fn note(&self, bytes: u64) {
+    pub(crate) fn note(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
@@ -48,7 +48,7 @@ impl CommitLoads {
     }
 
     /// Begins anew after a checkpoint, with twice the bound.
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.bytes.store(0, Ordering::Relaxed);
         self.halve_by(|before| before.saturating_sub(1));
     }

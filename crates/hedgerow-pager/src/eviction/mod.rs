@@ -17,7 +17,7 @@ use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_tier::PageId;
 use page_versions::PageVersions;
 
-use crate::page_of;
+use crate::sources::page_of;
 
 /// The number of searches in vain from which on no more are left out.
 const MOST_IN_VAIN: u64 = 6;
@@ -98,13 +98,13 @@ impl Eviction {
     }
 
     /// Locks the last page that eviction considered; the evicting thread holds it.
-    pub fn hand(&self) -> MutexGuard<'_, Option<PageId>> {
+    pub(crate) fn hand(&self) -> MutexGuard<'_, Option<PageId>> {
         self.hand.lock()
     }
 
     /// Pins subgraphs: they are not evicted until the result is dropped. A subgraph that is being evicted at
     /// this moment may still leave memory. O(subgraphs).
-    pub fn pin(&self, subgraphs: &[(LabelId, SubgraphId)]) -> Pins<'_> {
+    pub(crate) fn pin(&self, subgraphs: &[(LabelId, SubgraphId)]) -> Pins<'_> {
         let mut pinned = self.pinned.lock();
         subgraphs.iter().for_each(|subgraph| *pinned.entry(*subgraph).or_default() += 1);
         self.pins.store(pinned.len() as u64, Ordering::Release);
@@ -165,7 +165,7 @@ pub struct Searches {
 
 impl Searches {
     /// True if the next search is due.
-    pub fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         // Relaxed, here and below: another pace is as good.
         let left_out = self.left_out.load(Ordering::Relaxed);
         self.left_out.store(left_out.saturating_sub(1), Ordering::Relaxed);

@@ -10,11 +10,11 @@ use hedgerow_core::sync::{AtomicUsize, Mutex, Ordering};
 use hedgerow_mem::{Horizon, Pin};
 use hedgerow_txn::ReaderRegistry;
 
-use crate::Sources;
 use crate::order::horizon::LiveHorizon;
+use crate::sources::Sources;
 
 /// The greatest number of timestamps with a page version.
-pub const MOST: usize = 16;
+pub(crate) const MOST: usize = 16;
 
 /// The segments that hold the whole graph as of one timestamp.
 struct PageVersion {

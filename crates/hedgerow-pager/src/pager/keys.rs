@@ -14,9 +14,9 @@ use hedgerow_mem::keys::Moment;
 use crate::budget::taken::Taken;
 use crate::budget::{For, Need};
 use crate::ids::IdMap;
-use crate::page_of;
 use crate::pager::Pager;
 use crate::pager::pages::{KEY_BYTES, StoredKeys, fits_kind, invalid};
+use crate::sources::page_of;
 
 /// The number of vertices of a page.
 const PAGE_VERTICES: u64 = 4096;

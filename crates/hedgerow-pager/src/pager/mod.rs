@@ -19,7 +19,6 @@ use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::{Direction, GraphConfig, LabelId};
 use hedgerow_mem::{Hold, SubgraphTable};
 
-use crate::Inboxes;
 use crate::budget::Budget;
 use crate::eviction::Eviction;
 use crate::ids::VertexBound;
@@ -27,6 +26,7 @@ use crate::order::Order;
 use crate::order::pending::PendingVersions;
 use crate::pager::cold_reads::ColdReads;
 use crate::pager::pages::Pages;
+use crate::sources::Inboxes;
 use crate::tables::LabelTables;
 
 /// A thread in the background that meets demands for memory.
@@ -38,7 +38,8 @@ pub trait MeetsDemands: Send + Sync {
     fn has_thread(&self) -> bool;
 }
 
-/// Memory of another part of the store that it keeps only for speed.
+/// A holder of memory that is kept only for speed, such as views. The pager takes the memory back before it
+/// evicts.
 pub trait KeptForSpeed: Send + Sync {
     /// Gives the memory up. Takes locks, and calls nothing of the pager.
     fn give_up(&self);

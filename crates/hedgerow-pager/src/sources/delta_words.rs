@@ -1,9 +1,9 @@
 //! The words of a delta in a segment.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, LocalVertex, RowRef, SUBGRAPH_VERTICES};
+use hedgerow_core::{Direction, LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
 use hedgerow_mem::items::ItemRef;
-use hedgerow_tier::{ReadMemory, SubgraphDelta, TierError};
+use hedgerow_tier::{AdjacencyPart, ReadMemory, SubgraphDelta, TierError};
 
 use crate::sources::source::{Extent, HasMemory};
 use crate::sources::word::{Identity, Word, WordKind, compose};
@@ -19,8 +19,35 @@ pub(crate) fn ask_for_words(count: usize, has_memory: HasMemory<'_>) -> Result<(
     }
 }
 
+/// Returns the word of a delta about one edge. O(log words).
+pub(crate) fn word_at(
+    delta: &SubgraphDelta,
+    direction: Direction,
+    local: LocalVertex,
+    other: VertexId,
+) -> Option<Word<'static>> {
+    if faults::is_on(PlantedFault::DeltaNotRead) {
+        return None;
+    }
+    let weight_of = |parts: &[AdjacencyPart]| {
+        let part = parts.iter().find(|part| part.direction == direction)?;
+        weight_in(part, local, other)
+    };
+    let item = |weight| ItemRef { dst: other, rank: 0, weight, row: RowRef::Empty };
+    let put = weight_of(&delta.put).map(|weight| (WordKind::Put, weight));
+    let found = put.or_else(|| weight_of(&delta.removed).map(|weight| (WordKind::Remove, weight)));
+    found.map(|(kind, weight)| Word { local, kind, item: item(weight) })
+}
+
+/// Returns the weight of an edge of a part; `None` if it does not exist.
+pub(crate) fn weight_in(part: &AdjacencyPart, local: LocalVertex, other: VertexId) -> Option<f64> {
+    let found = part.neighbors_of(local.index()).binary_search(&other).ok()?;
+    let at = part.range_of(local.index()).start + found;
+    Some(part.weights.as_ref().and_then(|weights| weights.get(at)).map_or(1.0, |weight| *weight))
+}
+
 /// Returns the words of a delta about edges within the extent, ascending by identity. O(words log words) for
-/// the whole chain, and O(log words) in addition to the result for one edge.
+/// a chain, and O(log words) for one edge.
 pub(crate) fn words_of<'a>(
     delta: &SubgraphDelta,
     direction: Direction,
@@ -28,6 +55,11 @@ pub(crate) fn words_of<'a>(
     has_memory: HasMemory<'_>,
 ) -> Result<Vec<Word<'a>>, TierError> {
     let mut words = Vec::new();
+    if let Extent::Near(local, other) | Extent::Edge(Identity { local, other, .. }) = extent {
+        let word = word_at(delta, direction, local, other);
+        words.extend(word.filter(|word| extent.has(word.identity())));
+        return Ok(words);
+    }
     if faults::is_on(PlantedFault::DeltaNotRead) {
         return Ok(words);
     }
@@ -36,8 +68,8 @@ pub(crate) fn words_of<'a>(
         let locals = match extent {
             Extent::Vertex(_) => 0..0,
             Extent::Chain => 0..SUBGRAPH_VERTICES,
-            Extent::Degree(local) | Extent::List(local) | Extent::Near(local, _) => one(local),
-            Extent::Edge(Identity { local, .. }) => one(local),
+            Extent::Degree(local) | Extent::List(local) => one(local),
+            Extent::Near(..) | Extent::Edge(_) => 0..0,
         };
         let count = locals.clone().map(|local| part.range_of(local).len()).sum();
         ask_for_words(count, has_memory)?;

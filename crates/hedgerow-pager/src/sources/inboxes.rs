@@ -140,7 +140,7 @@ impl Inboxes {
     /// True if there is no inbox. A thread that has seen the stamp of an operation in an inbox gets false.
     /// One load.
     #[inline]
-    pub fn are_none(&self) -> bool {
+    pub(crate) fn are_none(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
@@ -294,14 +294,14 @@ impl Inboxes {
     }
 
     /// Removes the inbox of a subgraph, whose chains are in memory by now. The caller has the latch.
-    pub fn remove(&self, id: ImageId) {
+    pub(crate) fn remove(&self, id: ImageId) {
         self.change(id, |shard| drop(shard.remove(&id)));
     }
 
     /// Drops the operations that newer segments have, and makes these segments the base: those up to
     /// `sources.as_of()`, if `is_free` is true for the last of them. Removes inboxes without operations.
     /// O(operations).
-    pub fn fold(&self, sources: &Arc<Sources>, is_free: impl Fn(Timestamp) -> bool) {
+    pub(crate) fn fold(&self, sources: &Arc<Sources>, is_free: impl Fn(Timestamp) -> bool) {
         if self.are_none() {
             return;
         }

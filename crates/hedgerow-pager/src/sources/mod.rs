@@ -4,11 +4,12 @@
 //!   whole list.
 //! - [`Word`]: the result of the operations on one edge.
 //! - [`merge()`]: the one function that merges sources, newest first.
-//! - [`Sources`]: the open segments of a store, whose images are sources.
+//! - [`Sources`]: the open segments of a store, whose images and deltas are sources.
 //! - [`Inboxes`]: operations on chains that are not in memory; above images they are sources of words.
 
 mod delta_words;
 mod deltas;
+mod edges;
 mod images;
 mod inboxes;
 mod merge;
@@ -24,11 +25,14 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use delta_words::weight_in;
+pub use edges::EdgeAt;
 pub use images::ImageList;
 pub use inboxes::{InboxBase, InboxEntry, InboxLook, InboxView, Inboxes};
 pub use merge::{Merged, merge, merge_mask};
 pub use named_segment::NamedSegment;
 pub use newest::sort_newest_first;
-pub use segments::{Sources, page_of, page_of_vertices};
+pub(crate) use segments::page_of_vertices;
+pub use segments::{Sources, page_of};
 pub use source::{Answer, ChainId, Extent, HasMemory, MaskAnswer, Query, Source, WholeList};
 pub use word::{Identity, Word, WordKind, compose};

@@ -177,13 +177,13 @@ impl Sources {
 
     /// Returns an upper bound for the number of outgoing neighbor entries on the page. The bound is valid
     /// only if the top indexes are right. O(segments log pages).
-    pub fn edges_of_page(&self, id: PageId) -> u64 {
+    pub(crate) fn edges_of_page(&self, id: PageId) -> u64 {
         self.sum_of_page(id, SegmentReader::edges_of_page)
     }
 
     /// Returns the bytes that the images of a page take in files, including images that newer images replace.
     /// O(segments log pages).
-    pub fn bytes_of_page(&self, id: PageId) -> u64 {
+    pub(crate) fn bytes_of_page(&self, id: PageId) -> u64 {
         self.sum_of_page(id, SegmentReader::bytes_of_page)
     }
 
@@ -293,7 +293,7 @@ impl Sources {
     ///
     /// # Errors
     /// Damage, and failures of the file system; [`TierError::NoRoom`] if `has_memory` returns false.
-    pub fn read_image(
+    pub(crate) fn read_image(
         &self,
         id: ImageId,
         cache: &ReadCache,
@@ -322,7 +322,7 @@ impl Sources {
     ///
     /// # Errors
     /// Damage, and failures of the file system.
-    pub fn find_key(&self, key: VertexKeyRef<'_>) -> Result<Option<(VertexId, &str)>, TierError> {
+    pub(crate) fn find_key(&self, key: VertexKeyRef<'_>) -> Result<Option<(VertexId, &str)>, TierError> {
         let found = self.valid_name(|_, segment| segment.reader.find_key(key))?;
         Ok(found.map(|(id, segment)| (id, segment.name.as_str())))
     }
@@ -370,7 +370,7 @@ impl Sources {
 }
 
 /// Returns the page of the default label that has the same vertices as a page of another label.
-pub fn page_of_vertices(id: PageId) -> PageId {
+pub(crate) fn page_of_vertices(id: PageId) -> PageId {
     PageId { label: LabelId::DEFAULT, page: id.page }
 }
 

@@ -123,7 +123,7 @@ impl Sources {
     ///
     /// # Errors
     /// Damage, and failures of the file system; [`TierError::NoRoom`] if `has_memory` returns false.
-    pub fn read_list(
+    pub(crate) fn read_list(
         &self,
         query: &ListQuery,
         cache: &ReadCache,
@@ -141,7 +141,7 @@ impl Sources {
     ///
     /// # Errors
     /// The errors of [`read_list`](Self::read_list).
-    pub fn read_list_under<'s>(
+    pub(crate) fn read_list_under<'s>(
         &'s self,
         inbox: &'s InboxView,
         query: &ListQuery,

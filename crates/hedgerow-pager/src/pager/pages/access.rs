@@ -9,10 +9,10 @@ use rayon::prelude::*;
 
 use crate::budget::taken::Room;
 use crate::budget::{For, Need};
-use crate::page_of;
 use crate::pager::Pager;
 use crate::pager::pages::lists::MANY;
 use crate::pager::recent::Touched;
+use crate::sources::page_of;
 
 /// The approximate bytes of a page without its edges: versions, deltas and offsets of 64 subgraphs in both
 /// directions.

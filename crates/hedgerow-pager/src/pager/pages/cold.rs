@@ -14,7 +14,7 @@ use hedgerow_tier::{AdjacencyPart, ImageId, ImageSummary, PageId, ReadMemory, Su
 
 use super::{Installer, StoredLists, invalid};
 use crate::pager::Pager;
-use crate::{InboxView, Sources};
+use crate::sources::{InboxView, Sources};
 
 /// Subgraphs of a page that are not in memory, and segments whose images hold them as every registered reader
 /// sees them. That is true while this value exists, despite later writes.

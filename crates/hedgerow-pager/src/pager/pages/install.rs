@@ -36,7 +36,7 @@ pub(crate) fn bytes_of(part: &AdjacencyPart) -> usize {
 }
 
 /// Returns the mask of the vertices of a subgraph that are below `bound`.
-pub fn places_below(bound: u32, id: SubgraphId) -> u64 {
+pub(crate) fn places_below(bound: u32, id: SubgraphId) -> u64 {
     let below = u64::from(bound).saturating_sub(u64::from(id.0) * SUBGRAPH_VERTICES as u64);
     if below >= u64::from(u64::BITS) { u64::MAX } else { (1 << below) - 1 }
 }

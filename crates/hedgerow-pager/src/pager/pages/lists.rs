@@ -1,8 +1,9 @@
 //! Cold reads: reads of single lists outside memory, which do not load them (rule E6 of
 //! `docs/design/cold-reads.md`).
 //!
-//! The first read of a chain reads only the requested list. A second read soon after loads the chain for
-//! later reads. Without a limit everything is loaded at its first use, and stays in memory.
+//! The first read of a subgraph reads only the requested list. The second read soon after loads the subgraph
+//! for later reads if there is free room, the eighth also by eviction. Without a limit everything is loaded
+//! at its first use, and stays in memory.
 
 use hedgerow_catalog::error::{Error, Result, StorageError};
 use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
@@ -18,7 +19,7 @@ use super::{Installer, invalid};
 use crate::budget::taken::Lent;
 use crate::pager::Pager;
 use crate::pager::recent::Touched;
-use crate::{InboxView, Sources};
+use crate::sources::{InboxView, Sources};
 
 /// The number of recent touches from which on a chain is loaded even if others must be evicted. With a lower
 /// number, a store with random reads would replace chains by others that are no more likely to be read.
@@ -151,13 +152,13 @@ impl Absent {
 
 impl Pager {
     /// Calls `f` for the wanted list, at the registered timestamp `t`; `None` if its page never had content.
-    /// If the list is not in memory, it is read from files. If this is not the first recent read, the chain
-    /// is loaded. `f` must read nothing else of the subgraph. It may be called again if it does not find the
-    /// list in memory, so it must call no code of others before it finds it. Under the conditions of
-    /// `make_resident`.
+    /// If the list is not in memory, it is read from files, and the subgraph may be loaded. `f` must read
+    /// nothing else of the subgraph. It may be called again if it does not find the list in memory, so it
+    /// must call no code of others before it finds it. The caller holds no latch and no hold, and is in no
+    /// walk.
     ///
     /// # Errors
-    /// Those of `make_resident`.
+    /// Damage, the system's errors; a limit without room; the error of a forked child.
     #[inline(always)]
     pub fn read_list<R>(
         &self,

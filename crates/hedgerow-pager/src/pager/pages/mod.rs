@@ -1,5 +1,5 @@
-//! Pages of tables that are only in files until their first use. Then they are read whole, checked, and put
-//! into their table (`docs/design/opening.md`).
+//! Loads, evicts and reads the pages of tables, and their chains (`docs/design/opening.md`). A large page,
+//! and a page that was evicted before, is loaded with marks in place of its chains.
 //!
 //! The first call that needs a page loads it. It holds no latch, and only the lock that prevents two threads
 //! from reading one page twice. No commit changes a page that is not in memory (rules P1 and P6).
@@ -30,13 +30,15 @@ use hedgerow_mem::{Stored, SubgraphTable};
 use hedgerow_tier::{PageId, ReadMemory, SubgraphImage};
 
 use crate::budget::taken::RoomToLoad;
-use crate::{Sources, page_of_vertices};
+use crate::sources::{Sources, page_of_vertices};
 
+pub use crate::sources::EdgeAt;
 pub use cold::{Cold, ColdImage, Expected, places};
 pub use fits::fits_kind;
-pub use install::{Installer, invalid, places_below, vertices_below};
+pub(crate) use install::places_below;
+pub use install::{Installer, invalid, vertices_below};
 pub use lists::{Absent, ColdList, Wanted};
-pub use stored_edges::{EdgeAt, StoredEdges};
+pub use stored_edges::StoredEdges;
 pub use stored_keys::{Binding, KEY_BYTES, StoredKeys, add_bindings};
 pub use stored_lists::StoredLists;
 pub use whole::Copies;
@@ -77,8 +79,8 @@ impl Pages {
         Pages::new(config, Schema::default(), Timestamp::ZERO, 0, Sources::default())
     }
 
-    /// Returns the timestamp up to which the segments hold everything, if there are any.
-    pub fn clean(&self) -> Option<Timestamp> {
+    /// Returns the checkpoint that the store was opened from, if it has segments.
+    pub fn opened_at(&self) -> Option<Timestamp> {
         self.sources().segments().next().map(|_| self.checkpoint)
     }
 

@@ -12,7 +12,7 @@ use hedgerow_tier::{ImageSummary, PageId};
 use super::reload::put_back;
 use super::{AnyRoom, Pages, discard, invalid, living, places};
 use crate::order::horizon::NoReaders;
-use crate::{Inboxes, Sources};
+use crate::sources::{Inboxes, Sources};
 
 impl Pages {
     /// Loads the chains of the places `wanted` of a page. If the page is not loaded, loads it, and marks its

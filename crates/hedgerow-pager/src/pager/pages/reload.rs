@@ -15,7 +15,7 @@ use super::install::bytes_of;
 use super::{Installer, invalid};
 use crate::budget::taken::{Lent, Room, RoomToLoad};
 use crate::pager::Pager;
-use crate::{InboxView, Sources};
+use crate::sources::{InboxView, Sources};
 
 /// The greatest number of attempts of a call whose data is evicted again after each load.
 pub(crate) const MOST_LOOKS: usize = 100;
@@ -75,11 +75,11 @@ pub(crate) fn put_back(
 impl Pager {
     /// Calls `f` for a subgraph of a label at the registered timestamp `t`, and loads it if need be; `None`
     /// if its page never had content. `f` may be called again if it does not find its data in memory: so it
-    /// must call no code of others before it has it. Under the conditions of
-    /// `make_resident`.
+    /// must call no code of others before it has it. The caller holds no latch and no hold, and is in no
+    /// walk.
     ///
     /// # Errors
-    /// Those of `make_resident`.
+    /// Damage, the system's errors; a limit without room; the error of a forked child.
     #[inline(always)]
     pub fn read_subgraph<R>(
         &self,

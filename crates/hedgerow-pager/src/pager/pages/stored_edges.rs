@@ -3,21 +3,18 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use hedgerow_catalog::error::{Error, Result};
-use hedgerow_core::{Direction, LocalVertex, SubgraphId, Timestamp, VertexId};
+use hedgerow_catalog::error::Result;
+use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_mem::subgraph::Stamp;
 use hedgerow_mem::table::PAGE;
 use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListQuery, PageId};
 
 use super::reload::MOST_LOOKS;
-use crate::Sources;
 use crate::pager::Pager;
+use crate::sources::{EdgeAt, Sources, weight_in};
 
 /// The number of edges of a subgraph from which on its whole image is read.
 const MANY: usize = 4;
-
-/// An edge at one of its copies.
-pub type EdgeAt = (Direction, LocalVertex, VertexId);
 
 /// The weights of some edges in the state below an inbox; `None` for an edge that does not exist there.
 pub struct StoredEdges {
@@ -82,23 +79,14 @@ impl Pager {
             if below.as_ref().is_some_and(is_read) { mask | bit } else { mask }
         });
         let (weights, _lent) = self.read_within(|room| {
-            let mut weights: Vec<Option<Vec<Option<f64>>>> = asked.iter().map(|_| None).collect();
             let room = RefCell::new(room);
-            let mut has = |memory| room.borrow_mut().has(memory);
-            sources.read_images::<Error>((page, places), &mut has, |image, _| {
-                if let Ok(at) = asked.binary_search_by_key(&image.id.subgraph, |(id, _)| *id) {
-                    weights[at] = Some(weights_of(&image.parts, asked[at].1));
-                }
-                drop(image);
-                room.borrow_mut().keep(0);
-                Ok(())
-            })?;
-            Ok::<_, Error>(weights)
+            let has = &mut |memory| room.borrow_mut().has(memory);
+            sources.find_edges((page, places), asked, has, || _ = room.borrow_mut().keep(0))
         })?;
         let found = asked.iter().zip(states).zip(weights).map(|((&(id, edges), below), weights)| {
             let below = below.filter(is_read).filter(|below| self.is_right(id_of(id), below))?;
             // A subgraph without an image has no edges.
-            let weights = weights.unwrap_or_else(|| vec![None; edges.len()]);
+            let weights = if weights.is_empty() { vec![None; edges.len()] } else { weights };
             Some(StoredEdges { begin: below.begin, weights })
         });
         Ok(found.collect())
@@ -153,10 +141,4 @@ fn weights_of(parts: &[AdjacencyPart], edges: &[EdgeAt]) -> Vec<Option<f64>> {
         part.and_then(|part| weight_in(part, local, other))
     };
     edges.iter().map(weight).collect()
-}
-
-fn weight_in(part: &AdjacencyPart, local: LocalVertex, other: VertexId) -> Option<f64> {
-    let found = part.neighbors_of(local.index()).binary_search(&other).ok()?;
-    let at = part.range_of(local.index()).start + found;
-    Some(part.weights.as_ref().map_or(1.0, |weights| weights[at]))
 }

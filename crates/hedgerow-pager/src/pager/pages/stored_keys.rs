@@ -19,8 +19,8 @@ use rayon::prelude::*;
 
 use super::fits::fits_kind;
 use super::install::{invalid, vertices_below};
-use crate::Sources;
 use crate::ids::IdMap;
+use crate::sources::Sources;
 
 /// The least bytes of a key in memory: a number takes them, in its row and in the index.
 pub const KEY_BYTES: u64 = 19;

@@ -17,8 +17,8 @@ use crate::budget::taken::{Room, Stop, Taken};
 use crate::budget::{For, Need, is_small};
 use crate::eviction::Pins;
 use crate::limits::bytes_of;
-use crate::page_of;
 use crate::pager::Pager;
+use crate::sources::page_of;
 
 /// The greatest number of times that a commit starts over for lack of memory without having found another
 /// subgraph to load.

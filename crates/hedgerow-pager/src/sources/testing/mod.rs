@@ -9,7 +9,7 @@ pub(crate) mod stack;
 use hedgerow_core::{Direction, LabelId, LocalVertex, Row, SubgraphId};
 use hedgerow_tier::{ImageId, ReadMemory, TierError};
 
-use crate::{ChainId, HasMemory, Identity, Word, WordKind};
+use crate::sources::{ChainId, HasMemory, Identity, Word, WordKind};
 
 /// An operation.
 #[derive(Clone, Debug)]

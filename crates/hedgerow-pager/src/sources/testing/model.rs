@@ -8,7 +8,7 @@ use hedgerow_mem::items::ItemRef;
 use hedgerow_tier::{ImageId, TierError};
 
 use super::{Change, Edge};
-use crate::{
+use crate::sources::{
     Answer, ChainId, Extent, HasMemory, Identity, MaskAnswer, Query, Source, WholeList, Word, WordKind,
 };
 

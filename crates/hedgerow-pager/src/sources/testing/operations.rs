@@ -1,4 +1,5 @@
-//! A list of operations in memory, as a source of words. It is simpler than an [`Inboxes`](crate::Inboxes).
+//! A list of operations in memory, as a source of words. It is simpler than an
+//! [`Inboxes`](crate::sources::Inboxes).
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -8,7 +9,7 @@ use hedgerow_mem::items::ItemRef;
 use hedgerow_tier::{ImageId, TierError};
 
 use super::{Change, ask_for_words};
-use crate::{Answer, HasMemory, MaskAnswer, Query, Source, WholeList, Word, compose};
+use crate::sources::{Answer, HasMemory, MaskAnswer, Query, Source, WholeList, Word, compose};
 
 /// Operations in the order of their commits.
 #[derive(Clone, Debug, Default)]

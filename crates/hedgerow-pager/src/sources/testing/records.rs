@@ -16,7 +16,9 @@ use hedgerow_tier::{ImageId, TierError};
 
 use super::operations::Operations;
 use super::{Edge, ask_for_words, chains, image};
-use crate::{Answer, ChainId, Extent, HasMemory, Identity, MaskAnswer, Query, Source, Word, WordKind};
+use crate::sources::{
+    Answer, ChainId, Extent, HasMemory, Identity, MaskAnswer, Query, Source, Word, WordKind,
+};
 
 /// The least number of bytes that a chain takes.
 const CHAIN_BYTES: usize = 27;

@@ -17,7 +17,7 @@ use super::model::{Model, ModelList, WholeImages};
 use super::operations::{Operations, OperationsUpto};
 use super::records::DeltaRecords;
 use crate::sources::images::{ImageList, ImagesIn};
-use crate::{Answer, HasMemory, MaskAnswer, Query, Source, Sources, WholeList};
+use crate::sources::{Answer, HasMemory, MaskAnswer, Query, Source, Sources, WholeList};
 
 const STORE: StoreId = StoreId(*b"a store to test.");
 const CONFIG: GraphConfig =
@@ -118,7 +118,7 @@ fn image_of(state: &Model, id: ImageId, as_of: Timestamp) -> SubgraphImage {
     });
     let parts: Vec<AdjacencyPart> = parts.into_iter().filter(|part| !part.neighbors.is_empty()).collect();
     let with_neighbors = [Direction::Out, Direction::In].into_iter().fold(0, |mask, direction| {
-        let chain = crate::ChainId::new(id, direction);
+        let chain = crate::sources::ChainId::new(id, direction);
         state.edges(chain).fold(mask, |mask, (at, _)| mask | at.local.bit())
     });
     let present = if id.label == LabelId::DEFAULT { state.mask(id) } else { with_neighbors };

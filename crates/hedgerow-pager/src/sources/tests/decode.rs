@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::sources::testing::operations::Operations;
 use crate::sources::testing::records::{DeltaRecords, encode};
 use crate::sources::testing::{Change, Edge, image, sound};
-use crate::{ChainId, Extent, Identity, Query, WordKind, merge};
+use crate::sources::{ChainId, Extent, Identity, Query, WordKind, merge};
 
 /// Returns records of two chains, with words of all kinds, and two vertices.
 fn records() -> Vec<u8> {

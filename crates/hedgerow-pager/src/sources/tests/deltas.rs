@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hedgerow_core::account::Account;
 use hedgerow_core::{
-    Columns, Direction, GraphConfig, KeyKind, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId,
+    Columns, Direction, GraphConfig, KeyKind, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
 };
 use hedgerow_io::{FileId, StoreId};
 use hedgerow_mem::EdgeOp;
@@ -19,7 +19,7 @@ use hedgerow_tier::{
 use hedgerow_workload::rng::Rng;
 
 use crate::sources::testing::{image, sound};
-use crate::{InboxBase, InboxView, Inboxes, Sources};
+use crate::sources::{EdgeAt, InboxBase, InboxView, Inboxes, Sources};
 
 const STORE: StoreId = StoreId(*b"a store to test.");
 const CONFIG: GraphConfig =
@@ -183,6 +183,33 @@ impl Store {
             assert_eq!((summary.edges, summary.present), (out_edges(&self.model[&subgraph]), u64::MAX));
             self.compare_lists(id, &expected);
         }
+        self.compare_edges();
+    }
+
+    /// Looks for edges of all subgraphs at once, and of all but the first.
+    fn compare_edges(&self) {
+        let others = (0..8).map(|other| VertexId(other * 1_000));
+        let at = |other| {
+            LOCALS.map(|local| [Direction::Out, Direction::In].map(|of| (of, LocalVertex(local), other)))
+        };
+        let edges: Vec<EdgeAt> = others.flat_map(at).flatten().collect();
+        let asked: Vec<(SubgraphId, &[EdgeAt])> =
+            SUBGRAPHS.into_iter().map(|subgraph| (SubgraphId(subgraph), edges.as_slice())).collect();
+        let page = image(0, 0).page();
+        for places in [u64::MAX, u64::MAX << 1] {
+            let mut dropped = 0;
+            let found =
+                self.sources.find_edges((page, places), &asked, &mut |_| true, || dropped += 1).unwrap();
+            assert!(dropped >= SUBGRAPHS.len() - 1, "{dropped}");
+            for (subgraph, weights) in SUBGRAPHS.into_iter().zip(found) {
+                let model = &self.model[&subgraph];
+                let weight = |&(of, local, other): &EdgeAt| model.get(&(of as u8, local.0, other.0)).copied();
+                let is_asked = places >> subgraph & 1 == 1;
+                let expected: Vec<Option<f64>> =
+                    if is_asked { edges.iter().map(weight).collect() } else { Vec::new() };
+                assert_eq!(weights, expected, "subgraph {subgraph}");
+            }
+        }
     }
 
     fn compare_lists(&self, id: ImageId, expected: &SubgraphImage) {
@@ -267,8 +294,17 @@ fn a_delta_without_an_image_is_damage() {
     };
     let error = alone.read_list(&query, &store.cache, &mut |_| true).unwrap_err();
     assert!(error.to_string().contains("a delta without an image"), "{error}");
+    let error = find_one(&alone).unwrap_err();
+    assert!(error.to_string().contains("a delta without an image"), "{error}");
     let of_all = store.sources.read_record(image(0, 0), ALL, &store.cache, &mut |_| true).unwrap().unwrap();
     assert!(matches!(of_all, (SubgraphRecord::Image(_), _)));
+}
+
+/// Looks for one edge of the first subgraph, as a large commit does.
+fn find_one(sources: &Sources) -> Result<Vec<Vec<Option<f64>>>, TierError> {
+    let edge = (Direction::Out, LocalVertex(7), VertexId(77));
+    let id = image(0, 0);
+    sources.find_edges((id.page(), 1), &[(id.subgraph, &[edge])], &mut |_| true, || ())
 }
 
 /// Adds a segment with one delta, made from the present state by `change`, and reads it.
@@ -291,6 +327,13 @@ fn read_changed(store: &mut Store, change: impl FnOnce(&mut SubgraphDelta)) -> S
         sources.read_image(id, &store.cache, &mut |_| true),
     );
     let (of_page, alone) = (of_page.err(), alone.err());
+    let found = find_one(&sources);
+    let counts_others = alone.as_ref().is_some_and(|error| error.to_string().contains("counts other"));
+    match &alone {
+        Some(error) if !counts_others => assert_eq!(found.unwrap_err().to_string(), error.to_string()),
+        // A look-up does not count edges.
+        _ => assert_eq!(found.unwrap(), [[Some(1.0)]]),
+    }
     assert_eq!(of_page.as_ref().map(ToString::to_string), alone.as_ref().map(ToString::to_string));
     alone.map_or_else(|| "none".to_owned(), |error| error.to_string())
 }

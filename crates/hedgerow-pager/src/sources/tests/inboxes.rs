@@ -12,7 +12,7 @@ use hedgerow_tier::{AdjacencyPart, ImageId, ImageKeys, SubgraphImage};
 use hedgerow_workload::rng::Rng;
 
 use crate::sources::testing::{image, sound};
-use crate::{InboxBase, Inboxes, Sources};
+use crate::sources::{InboxBase, Inboxes, Sources};
 
 const ROUNDS: u64 = 300;
 const LOCALS: [u8; 4] = [0, 1, 40, 63];

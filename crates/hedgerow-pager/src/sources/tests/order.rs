@@ -9,7 +9,7 @@ use hedgerow_tier::{ImageId, TierError};
 
 use crate::sources::testing::operations::Operations;
 use crate::sources::testing::{Change, Edge, image, sound};
-use crate::{
+use crate::sources::{
     Answer, ChainId, Extent, HasMemory, Identity, MaskAnswer, Query, Source, WholeList, Word, WordKind,
     merge, merge_mask, sort_newest_first,
 };

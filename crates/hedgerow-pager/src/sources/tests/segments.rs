@@ -8,7 +8,7 @@ use hedgerow_tier::{Extent as ImageExtent, ImageId, ListQuery, TierError};
 use crate::sources::testing::model::{Model, WholeImages};
 use crate::sources::testing::stack::{Layer, Stack};
 use crate::sources::testing::{Change, Edge, image, sound};
-use crate::{ChainId, Identity, Sources, WordKind};
+use crate::sources::{ChainId, Identity, Sources, WordKind};
 
 const VERTEX: LocalVertex = LocalVertex(3);
 

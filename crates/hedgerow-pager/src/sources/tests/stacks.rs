@@ -12,7 +12,7 @@ use crate::sources::testing::operations::Operations;
 use crate::sources::testing::records::{DeltaRecords, encode};
 use crate::sources::testing::stack::{Layer, Stack};
 use crate::sources::testing::{Change, Edge, chains, image, sound};
-use crate::{ChainId, Extent, Identity, Query, WordKind, merge, merge_mask};
+use crate::sources::{ChainId, Extent, Identity, Query, WordKind, merge, merge_mask};
 
 const LOCALS: [u8; 3] = [0, 1, 63];
 const OTHERS: [u32; 4] = [0, 1, 70, 4_000_000];

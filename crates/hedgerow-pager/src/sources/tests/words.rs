@@ -4,7 +4,7 @@ use hedgerow_core::{LocalVertex, RowRef, VertexId};
 use hedgerow_mem::items::ItemRef;
 
 use crate::sources::testing::sound;
-use crate::{Identity, Word, WordKind, compose};
+use crate::sources::{Identity, Word, WordKind, compose};
 
 const KINDS: [WordKind; 3] = [WordKind::Put, WordKind::PutIfAbsent, WordKind::Remove];
 

@@ -1,0 +1,119 @@
+//! Look-ups of many edges of a page, for a large commit.
+//!
+//! The records of the page are read once, newest first, and each edge is looked up in them until one decides.
+//! So no delta is merged with its image: that would copy the lists of all edges, also of those not asked for.
+
+use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
+use hedgerow_tier::{ImageId, PageId, SubgraphDelta, SubgraphImage, SubgraphRecord, TierError};
+
+use crate::sources::delta_words::{weight_in, word_at};
+use crate::sources::newest::Places;
+use crate::sources::segments::{Sources, invalid};
+use crate::sources::source::HasMemory;
+use crate::sources::word::Word;
+
+/// An edge: the direction of the list that has it, the vertex of the list, and the other endpoint.
+pub type EdgeAt = (Direction, LocalVertex, VertexId);
+
+/// The edges of one subgraph that a call looks for, and what newer records say of them.
+struct Search<'a> {
+    edges: &'a [EdgeAt],
+    words: Vec<Option<Word<'static>>>,
+    /// The vertices that the newest delta names, and its file.
+    above: Option<(u64, &'a str)>,
+    /// The weights of the edges, once they are found.
+    weights: Option<Vec<Option<f64>>>,
+}
+
+impl Search<'_> {
+    /// Looks into a delta, which is older than those before.
+    fn take_delta(&mut self, delta: &SubgraphDelta) {
+        for (word, &(direction, local, other)) in self.words.iter_mut().zip(self.edges) {
+            if word.as_ref().is_none_or(|word| !word.ends_search()) {
+                let older = word_at(delta, direction, local, other);
+                *word = match (word.take(), older) {
+                    (Some(newer), Some(older)) => Some(newer.over(older)),
+                    (newer, older) => newer.or(older),
+                };
+            }
+        }
+    }
+
+    /// Applies the words to the edges of an image.
+    fn take_image(&mut self, image: &SubgraphImage) {
+        let weight = |(word, &(direction, local, other)): (&Option<Word<'static>>, &EdgeAt)| {
+            let before = || {
+                let part = image.parts.iter().find(|part| part.direction == direction);
+                part.and_then(|part| weight_in(part, local, other))
+            };
+            match word {
+                None => before(),
+                Some(word) if word.ends_search() => word.applied(None).map(|item| item.weight),
+                Some(word) => before().or_else(|| word.applied(None).map(|item| item.weight)),
+            }
+        };
+        self.weights = Some(self.words.iter().zip(self.edges).map(weight).collect());
+    }
+}
+
+impl Sources {
+    /// Returns the weights of edges of several subgraphs of a page: for each of the `asked` subgraphs,
+    /// ascending, one value for each of its edges, and `None` for an edge that does not exist. Skips
+    /// subgraphs whose bit in `places` is not set, and those without an image: their value is empty. Calls
+    /// `dropped` after each record, whose memory is free then.
+    ///
+    /// Reads the directory of the page in each segment, and the blocks of its records in order. Unlike a read
+    /// of whole images it does not compare the number of edges with the one that a delta states.
+    ///
+    /// # Errors
+    /// Damage, and failures of the file system; [`TierError::NoRoom`] if `has_memory` returns false.
+    pub fn find_edges(
+        &self,
+        (page, places): (PageId, u64),
+        asked: &[(SubgraphId, &[EdgeAt])],
+        has_memory: HasMemory<'_>,
+        mut dropped: impl FnMut(),
+    ) -> Result<Vec<Vec<Option<f64>>>, TierError> {
+        let search = |&(_, edges): &(SubgraphId, _)| {
+            let edges: &[EdgeAt] = edges;
+            Search { edges, words: vec![None; edges.len()], above: None, weights: None }
+        };
+        let mut searches: Vec<Search<'_>> = asked.iter().map(search).collect();
+        let all = (Places::of_bits(places), usize::MAX);
+        self.walk_page::<TierError>(page, all, |segment, number, open| {
+            let mut found = Places::NONE;
+            let is_wanted = |image: ImageId| open.has(image.subgraph);
+            segment.reader.read_records::<TierError>(number, is_wanted, has_memory, |record| {
+                let (id, present) = match &record {
+                    SubgraphRecord::Delta(delta) => (delta.id.subgraph, delta.present),
+                    SubgraphRecord::Image(image) => (image.id.subgraph, image.present),
+                };
+                if let Ok(at) = asked.binary_search_by_key(&id, |(id, _)| *id) {
+                    let search = &mut searches[at];
+                    if search.above.is_some_and(|(of_delta, _)| of_delta != present) {
+                        return Err(invalid(&segment.name, "a delta of other vertices than its image"));
+                    }
+                    match &record {
+                        SubgraphRecord::Delta(delta) => {
+                            search.above.get_or_insert((present, &segment.name));
+                            search.take_delta(delta);
+                        }
+                        SubgraphRecord::Image(image) => {
+                            found.insert(id);
+                            search.take_image(image);
+                        }
+                    }
+                }
+                drop(record);
+                dropped();
+                Ok(())
+            })?;
+            Ok(found)
+        })?;
+        let weights_of = |search: Search<'_>| match (search.weights, search.above) {
+            (None, Some((_, file))) => Err(invalid(file, "a delta without an image")),
+            (weights, _) => Ok(weights.unwrap_or_default()),
+        };
+        searches.into_iter().map(weights_of).collect()
+    }
+}
