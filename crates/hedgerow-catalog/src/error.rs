@@ -270,6 +270,7 @@ impl Error {
 
     /// Turns the error of a read within a commit into an error of the commit: if the memory limit has no room
     /// for the read, the commit is refused.
+    #[doc(hidden)]
     pub fn of_commit(self) -> Error {
         match self {
             Error::Storage(StorageError::MemoryLimit(shortage)) => CommitError::MemoryLimit(shortage).into(),
@@ -279,11 +280,13 @@ impl Error {
 
     /// True if a file found no space on the disk: the writer can try again when there is some. False if a
     /// sync of the directory found no space.
+    #[doc(hidden)]
     pub fn is_file_without_room(&self) -> bool {
         matches!(self, Error::Storage(StorageError::DiskFull { operation, .. }) if *operation != hedgerow_io::SYNC_DIRECTORY)
     }
 
     /// True if the disk had no space.
+    #[doc(hidden)]
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Error::Commit(CommitError::DiskFull) | Error::Storage(StorageError::DiskFull { .. }))
     }

@@ -33,6 +33,7 @@ impl Kind {
     }
 
     /// Returns the timestamp of the definition.
+    #[doc(hidden)]
     pub fn defined(&self) -> Timestamp {
         self.defined
     }

@@ -63,6 +63,7 @@ impl Label {
     }
 
     /// Returns the label's name for use in messages.
+    #[doc(hidden)]
     pub fn shown(&self) -> String {
         match self.id {
             LabelId::DEFAULT => "the default label".into(),
@@ -82,6 +83,7 @@ impl Label {
     }
 
     /// Returns the timestamp of the definition.
+    #[doc(hidden)]
     pub fn defined(&self) -> Timestamp {
         self.defined
     }
@@ -97,11 +99,13 @@ impl Label {
     }
 
     /// Returns the property of this name, of the vertices of a kind.
+    #[doc(hidden)]
     pub fn property_of(&self, kind: KindId, name: &str) -> Option<&Property> {
         self.properties.iter().find(|p| p.of == kind && &*p.name == name)
     }
 
     /// Returns the property with this id.
+    #[doc(hidden)]
     pub fn property_by_id(&self, id: PropertyId) -> Option<&Property> {
         self.properties.get(usize::from(id.0))
     }

@@ -118,6 +118,7 @@ impl Schema {
     }
 
     /// Returns the name of a kind for use in messages.
+    #[doc(hidden)]
     pub fn named_kind(&self, kind: KindId) -> String {
         match self.kind_name(kind) {
             "" => "the default kind".to_owned(),
@@ -134,16 +135,19 @@ impl Schema {
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchKind`].
+    #[doc(hidden)]
     pub fn check_kind(&self, id: KindId) -> Result<()> {
         if self.knows_kind(id) { Ok(()) } else { Err(self.kinds.missing(format!("number {}", id.0))) }
     }
 
     /// Returns the timestamp of the newest definition.
+    #[doc(hidden)]
     pub fn changed(&self) -> Timestamp {
         self.changed
     }
 
     /// Returns the label that `label` names; `None` for [`LabelId::VERTICES`].
+    #[doc(hidden)]
     pub fn find(&self, label: LabelRef<'_>) -> Option<&Label> {
         match label {
             LabelRef::Name(name) => self.label(name),
@@ -153,6 +157,7 @@ impl Schema {
     }
 
     /// Returns the schema of the definitions at or before `ts`.
+    #[doc(hidden)]
     pub fn as_of(&self, ts: Timestamp) -> Schema {
         let mut seen = self.clone();
         seen.kinds.retain_until(ts);
@@ -221,6 +226,7 @@ impl Schema {
 
     /// Returns the definitions as operations with their timestamps, in an order in which they can be added
     /// again.
+    #[doc(hidden)]
     pub fn definitions(&self) -> impl Iterator<Item = (Timestamp, Op<'_>)> {
         let kinds = self.kinds.all().iter().map(|kind| {
             let text = kind.keys() == KeyKind::Str;
@@ -243,6 +249,7 @@ impl Schema {
     ///
     /// # Errors
     /// The mismatch, if the definition does not follow the ones before it.
+    #[doc(hidden)]
     pub fn add(&mut self, ts: Timestamp, op: Op<'_>) -> std::result::Result<(), &'static str> {
         match op {
             Op::DefineKind { kind, text, name } => {
@@ -294,6 +301,7 @@ impl From<&Label> for LabelRef<'_> {
 
 impl LabelRef<'_> {
     /// Returns the name or the number, for use in messages.
+    #[doc(hidden)]
     pub fn shown(self) -> String {
         match self {
             LabelRef::Name(name) => name.to_owned(),
@@ -302,6 +310,7 @@ impl LabelRef<'_> {
     }
 
     /// Returns the error of a call that names this label, which is not defined.
+    #[doc(hidden)]
     pub fn missing(self, schema: &Schema) -> Error {
         let known = schema.labels().iter().map(|label| label.name().to_string()).collect();
         Error::Argument(ArgumentError::NoSuchLabel { label: self.shown(), known })

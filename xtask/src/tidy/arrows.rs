@@ -43,9 +43,9 @@ const TABLE: &[Row] = &[
     row(MEM, &[CORE], &[TESTKIT, WORKLOAD, TXN]),
     row(LOG, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),
-    // The tests of the pager encode rows as the log does.
     // The examples in the documentation use the facade, as users do.
     row(CATALOG, &[CORE, IO, MEM, TIER], &[STORE]),
+    // The tests of the pager encode rows as the log does.
     row(PAGER, &[CATALOG, CORE, IO, MEM, PAR, TIER, TXN], &[TESTKIT, WORKLOAD, LOG]),
     row(ENGINE, &[CATALOG, CORE, IO, LOG, MEM, PAGER, PAR, TIER, TXN], &[TESTKIT, STORE]),
     // The tests of the facade forge files, and check the results of parsers.

@@ -25,6 +25,7 @@ pub struct Shortage {
 
 impl Shortage {
     /// Makes a shortage from its fields, in their order.
+    #[doc(hidden)]
     pub fn new(needed: u64, limit: u64, dirty: u64, pinned: u64, fixed: u64, slack: u64) -> Shortage {
         Shortage { needed, limit, dirty, pinned, fixed, slack }
     }

@@ -2,9 +2,9 @@
 //!
 //! Methods of a transaction:
 //!
-//! * [`txn`]: the transaction; `items`: its operations with labels, ranks and properties.
-//! * `rows` and [`vertex_rows`]: many edges, or vertices, with properties at once.
-//! * `all_labels`: reads over the edges of all labels; [`ranks`]: reads of the ranks between two vertices.
+//! * [`txn`]: the transaction; [`labelled_ops`]: its operations with labels, ranks and properties.
+//! * [`edge_rows`] and [`vertex_rows`]: many edges, or vertices, with properties at once.
+//! * [`label_reads`]: reads over the edges of all labels; [`ranks`]: reads of the ranks between two vertices.
 //! * [`remove_edges`]: removing the edges of a vertex; [`remove_where`]: removing edges by a condition.
 //! * [`own_reads`] and [`overlay`]: reading its own writes; [`define`]: new labels and properties.
 //! * [`autocommit`]: single operations without a transaction object; [`pipeline`]: a window of them in

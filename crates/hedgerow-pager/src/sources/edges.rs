@@ -10,74 +10,81 @@ use crate::sources::delta_words::{weight_in, word_at};
 use crate::sources::newest::Places;
 use crate::sources::segments::{Sources, invalid};
 use crate::sources::source::HasMemory;
-use crate::sources::word::Word;
 
 /// An edge: the direction of the list that has it, the vertex of the list, and the other endpoint.
 pub type EdgeAt = (Direction, LocalVertex, VertexId);
 
-/// The edges of one subgraph that a call looks for, and what newer records say of them.
+/// The edges of one subgraph that a call looks for, and what was found so far.
 struct Search<'a> {
     edges: &'a [EdgeAt],
-    words: Vec<Option<Word<'static>>>,
+    /// The word of the newest delta that has one, for each edge; empty before the first delta.
+    words: Vec<Option<EdgeWord>>,
     /// The vertices that the newest delta names, and its file.
     above: Option<(u64, &'a str)>,
     /// The weights of the edges, once they are found.
     weights: Option<Vec<Option<f64>>>,
 }
 
+/// The word of a delta about one edge: its weight, or `None` if the delta removes it.
+type EdgeWord = Option<f64>;
+
 impl Search<'_> {
-    /// Looks into a delta, which is older than those before.
+    /// Returns the bytes of what was found so far.
+    fn bytes(&self) -> u64 {
+        size_of_val(&*self.words) as u64
+            + self.weights.as_ref().map_or(0, |found| size_of_val(&**found) as u64)
+    }
+
+    /// Looks into a delta, which is older than those before. A word in a stored delta ends the search for its
+    /// edge: a checkpoint writes only puts and removes.
     fn take_delta(&mut self, delta: &SubgraphDelta) {
+        self.words.resize(self.edges.len(), None);
         for (word, &(direction, local, other)) in self.words.iter_mut().zip(self.edges) {
-            if word.as_ref().is_none_or(|word| !word.ends_search()) {
-                let older = word_at(delta, direction, local, other);
-                *word = match (word.take(), older) {
-                    (Some(newer), Some(older)) => Some(newer.over(older)),
-                    (newer, older) => newer.or(older),
-                };
+            if word.is_none() {
+                let found = word_at(delta, direction, local, other);
+                *word = found.map(|found| found.applied(None).map(|item| item.weight));
             }
         }
     }
 
-    /// Applies the words to the edges of an image.
+    /// Looks up the edges without a word in the image, and drops the words.
     fn take_image(&mut self, image: &SubgraphImage) {
-        let weight = |(word, &(direction, local, other)): (&Option<Word<'static>>, &EdgeAt)| {
-            let before = || {
+        let words = std::mem::take(&mut self.words);
+        let weight = |(at, &(direction, local, other)): (usize, &EdgeAt)| {
+            words.get(at).copied().flatten().unwrap_or_else(|| {
                 let part = image.parts.iter().find(|part| part.direction == direction);
                 part.and_then(|part| weight_in(part, local, other))
-            };
-            match word {
-                None => before(),
-                Some(word) if word.ends_search() => word.applied(None).map(|item| item.weight),
-                Some(word) => before().or_else(|| word.applied(None).map(|item| item.weight)),
-            }
+            })
         };
-        self.weights = Some(self.words.iter().zip(self.edges).map(weight).collect());
+        self.weights = Some(self.edges.iter().enumerate().map(weight).collect());
     }
 }
 
 impl Sources {
     /// Returns the weights of edges of several subgraphs of a page: for each of the `asked` subgraphs,
     /// ascending, one value for each of its edges, and `None` for an edge that does not exist. Skips
-    /// subgraphs whose bit in `places` is not set, and those without an image: their value is empty. Calls
-    /// `dropped` after each record, whose memory is free then.
+    /// subgraphs whose bit in `places` is not set, and those without an image: their value is empty.
     ///
     /// Reads the directory of the page in each segment, and the blocks of its records in order. Unlike a read
-    /// of whole images it does not compare the number of edges with the one that a delta states.
+    /// of whole images it does not check that image and deltas have the form of the graph, and the number of
+    /// edges that the newest delta states. Calls `keeps` after each record, whose memory is free then, with
+    /// the bytes of all that was found so far.
     ///
     /// # Errors
-    /// Damage, and failures of the file system; [`TierError::NoRoom`] if `has_memory` returns false.
+    /// Damage, and failures of the file system; [`TierError::NoRoom`] if `has_memory` or `keeps` returns
+    /// false.
     pub fn find_edges(
         &self,
         (page, places): (PageId, u64),
         asked: &[(SubgraphId, &[EdgeAt])],
         has_memory: HasMemory<'_>,
-        mut dropped: impl FnMut(),
+        mut keeps: impl FnMut(u64) -> bool,
     ) -> Result<Vec<Vec<Option<f64>>>, TierError> {
         let search = |&(_, edges): &(SubgraphId, _)| {
             let edges: &[EdgeAt] = edges;
-            Search { edges, words: vec![None; edges.len()], above: None, weights: None }
+            Search { edges, words: Vec::new(), above: None, weights: None }
         };
+        let mut kept = 0u64;
         let mut searches: Vec<Search<'_>> = asked.iter().map(search).collect();
         let all = (Places::of_bits(places), usize::MAX);
         self.walk_page::<TierError>(page, all, |segment, number, open| {
@@ -93,6 +100,7 @@ impl Sources {
                     if search.above.is_some_and(|(of_delta, _)| of_delta != present) {
                         return Err(invalid(&segment.name, "a delta of other vertices than its image"));
                     }
+                    kept -= search.bytes();
                     match &record {
                         SubgraphRecord::Delta(delta) => {
                             search.above.get_or_insert((present, &segment.name));
@@ -103,10 +111,10 @@ impl Sources {
                             search.take_image(image);
                         }
                     }
+                    kept += search.bytes();
                 }
                 drop(record);
-                dropped();
-                Ok(())
+                if keeps(kept) { Ok(()) } else { Err(TierError::NoRoom { needed: kept }) }
             })?;
             Ok(found)
         })?;

@@ -1,5 +1,5 @@
-//! The merge of the sources of a chain: **no other code combines sources**. `docs/design/pager.md` explains
-//! how to look for a second merge.
+//! The merge of the sources of a chain: **no other code combines lists of sources** (`edges` looks single
+//! edges up). `docs/design/pager.md` explains how to look for a second merge.
 
 use hedgerow_core::LocalVertex;
 use hedgerow_mem::items::ItemRef;

@@ -69,7 +69,8 @@ impl Answers {
             answers.lock().insert(question.of, Answer { edges, begin, weights });
         };
         let read = |question: &mut Question| {
-            if let Some(found) = engine.pager.stored_edges(question.of.into(), &question.edges)? {
+            let found = engine.pager.stored_edges(question.of.into(), &question.edges);
+            if let Some(found) = found.map_err(Error::of_commit)? {
                 put(question, found);
             }
             Ok::<_, Error>(())
@@ -84,7 +85,7 @@ impl Answers {
             if of_page.len() >= MANY_OF_PAGE {
                 let page = page(&of_page[0]);
                 let asked: Vec<_> = of_page.iter().map(|it| (it.of.1, it.edges.as_slice())).collect();
-                let found = match engine.pager.stored_edges_of_page(page, &asked) {
+                let found = match engine.pager.stored_edges_of_page(page, &asked).map_err(Error::of_commit) {
                     // The buffers of a page take more than those of a list.
                     Err(refused) if refused.is_out_of_memory() => Vec::new(),
                     found => found?,

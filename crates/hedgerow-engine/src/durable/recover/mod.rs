@@ -1,9 +1,9 @@
 //! Recovery of the state of a store: images of the last checkpoint, then the log.
 //!
-//! Both are read in parallel, subgraph by subgraph. [`load`] opens the segments, `keys` finds the vertices
-//! in them. [`replay`] reads commits in order and sorts their operations by subgraph, [`touched`] loads the
-//! subgraphs that the operations need, [`apply`] applies the operations. The result is the same as that of
-//! applying them one by one.
+//! Both are read in parallel, subgraph by subgraph. [`load`] opens the segments, [`recovered_keys`] finds the
+//! vertices in them. [`replay`] reads commits in order and sorts their operations by subgraph, [`touched`]
+//! loads the subgraphs that the operations need, [`apply`] applies the operations. The result is the same as
+//! that of applying them one by one.
 
 mod apply;
 mod balance;

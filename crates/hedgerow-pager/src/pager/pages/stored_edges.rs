@@ -81,7 +81,7 @@ impl Pager {
         let (weights, _lent) = self.read_within(|room| {
             let room = RefCell::new(room);
             let has = &mut |memory| room.borrow_mut().has(memory);
-            sources.find_edges((page, places), asked, has, || _ = room.borrow_mut().keep(0))
+            sources.find_edges((page, places), asked, has, |bytes| room.borrow_mut().keep(bytes))
         })?;
         let found = asked.iter().zip(states).zip(weights).map(|((&(id, edges), below), weights)| {
             let below = below.filter(is_read).filter(|below| self.is_right(id_of(id), below))?;

@@ -198,8 +198,13 @@ impl Store {
         let page = image(0, 0).page();
         for places in [u64::MAX, u64::MAX << 1] {
             let mut dropped = 0;
-            let found =
-                self.sources.find_edges((page, places), &asked, &mut |_| true, || dropped += 1).unwrap();
+            let found = self
+                .sources
+                .find_edges((page, places), &asked, &mut |_| true, |_| {
+                    dropped += 1;
+                    true
+                })
+                .unwrap();
             assert!(dropped >= SUBGRAPHS.len() - 1, "{dropped}");
             for (subgraph, weights) in SUBGRAPHS.into_iter().zip(found) {
                 let model = &self.model[&subgraph];
@@ -294,6 +299,12 @@ fn a_delta_without_an_image_is_damage() {
     };
     let error = alone.read_list(&query, &store.cache, &mut |_| true).unwrap_err();
     assert!(error.to_string().contains("a delta without an image"), "{error}");
+    let (edge, page) = ([(Direction::Out, LocalVertex(7), VertexId(77))], image(0, 0).page());
+    let asked: [(SubgraphId, &[EdgeAt]); 1] = [(SubgraphId(0), &edge)];
+    let no_memory = store.sources.find_edges((page, 1), &asked, &mut |_| false, |_| true);
+    assert!(matches!(no_memory, Err(TierError::NoRoom { .. })), "{no_memory:?}");
+    let no_room = store.sources.find_edges((page, 1), &asked, &mut |_| true, |bytes| bytes == 0);
+    assert!(matches!(no_room, Err(TierError::NoRoom { needed: 16.. })), "{no_room:?}");
     let error = find_one(&alone).unwrap_err();
     assert!(error.to_string().contains("a delta without an image"), "{error}");
     let of_all = store.sources.read_record(image(0, 0), ALL, &store.cache, &mut |_| true).unwrap().unwrap();
@@ -304,7 +315,7 @@ fn a_delta_without_an_image_is_damage() {
 fn find_one(sources: &Sources) -> Result<Vec<Vec<Option<f64>>>, TierError> {
     let edge = (Direction::Out, LocalVertex(7), VertexId(77));
     let id = image(0, 0);
-    sources.find_edges((id.page(), 1), &[(id.subgraph, &[edge])], &mut |_| true, || ())
+    sources.find_edges((id.page(), 1), &[(id.subgraph, &[edge])], &mut |_| true, |_| true)
 }
 
 /// Adds a segment with one delta, made from the present state by `change`, and reads it.
