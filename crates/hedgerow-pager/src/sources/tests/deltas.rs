@@ -34,6 +34,7 @@ type Edges = BTreeMap<(u8, u8, u32), f64>;
 
 /// Segments, and the edges of each subgraph.
 struct Store {
+    config: GraphConfig,
     fs: SimFs,
     cache: ReadCache,
     inboxes: Inboxes,
@@ -43,14 +44,14 @@ struct Store {
     rng: Rng,
 }
 
-fn part_of(edges: &Edges, direction: Direction) -> Option<AdjacencyPart> {
+fn part_of(edges: &Edges, direction: Direction, weighted: bool) -> Option<AdjacencyPart> {
     let of: Vec<_> = edges.iter().filter(|((at, ..), _)| *at == direction as u8).collect();
     let mut offsets = [0; SUBGRAPH_VERTICES + 1];
     for (at, offset) in offsets.iter_mut().enumerate() {
         *offset = of.iter().filter(|((_, local, _), _)| usize::from(*local) < at).count() as u32;
     }
     let neighbors: Vec<VertexId> = of.iter().map(|((.., other), _)| VertexId(*other)).collect();
-    let weights = Some(of.iter().map(|(_, weight)| **weight).collect());
+    let weights = weighted.then(|| of.iter().map(|(_, weight)| **weight).collect());
     let columns = Columns::default();
     let made = AdjacencyPart { direction, offsets, neighbors, weights, ranks: None, columns };
     (!made.neighbors.is_empty()).then_some(made)
@@ -61,9 +62,11 @@ fn out_edges(edges: &Edges) -> u64 {
 }
 
 impl Store {
+    /// Makes an empty store: weighted if the seed is odd.
     fn new(seed: u64) -> Store {
         let account = Arc::new(Account::new(None));
         Store {
+            config: GraphConfig { weighted: seed % 2 == 1, ..CONFIG },
             fs: SimFs::new(),
             cache: ReadCache::new(&account, (1 << 16, 1 << 16), 0),
             inboxes: Inboxes::new(&account),
@@ -84,7 +87,8 @@ impl Store {
             self.now += 1;
             let direction = if self.below(2) == 0 { Direction::Out } else { Direction::In };
             let (local, other) = (LOCALS[self.below(3) as usize], self.below(8) as u32 * 1_000);
-            let (weight, removes) = (self.now as f64, self.below(3) == 0);
+            let weight = if self.config.weighted { self.now as f64 } else { 1.0 };
+            let removes = self.below(3) == 0;
             let edges = self.model.get_mut(&subgraph).unwrap();
             let at = (direction as u8, local, other);
             let op = match (removes, edges.contains_key(&at)) {
@@ -105,7 +109,8 @@ impl Store {
     }
 
     fn image_of(&self, subgraph: u32) -> SubgraphImage {
-        let parts = [Direction::Out, Direction::In].map(|of| part_of(&self.model[&subgraph], of));
+        let parts = [Direction::Out, Direction::In]
+            .map(|of| part_of(&self.model[&subgraph], of, self.config.weighted));
         SubgraphImage {
             id: image(0, subgraph),
             as_of: Timestamp(self.now),
@@ -119,7 +124,7 @@ impl Store {
     fn checkpoint(&mut self, depth: usize) {
         self.now += 1;
         let (file, fs) = (FileId(self.now), self.fs.handle());
-        let mut writer = SegmentWriter::create_with(fs.clone(), (file, STORE), CONFIG, true).unwrap();
+        let mut writer = SegmentWriter::create_with(fs.clone(), (file, STORE), self.config, true).unwrap();
         for subgraph in SUBGRAPHS {
             let id = image(0, subgraph);
             let (inbox, image) = (self.inboxes.view(id, Timestamp::INFINITY), self.image_of(subgraph));
@@ -324,7 +329,7 @@ fn read_changed(store: &mut Store, change: impl FnOnce(&mut SubgraphDelta)) -> S
     let (id, file) = (image(0, 0), FileId(store.now));
     let summaries = store.sources.summaries(id.page()).unwrap();
     let summary = summaries.iter().find(|summary| summary.id == id).unwrap();
-    let part = part_of(&Edges::from([((0, 7, 77), 1.0)]), Direction::Out).unwrap();
+    let part = part_of(&Edges::from([((0, 7, 77), 1.0)]), Direction::Out, true).unwrap();
     let (as_of, present, edges) = (Timestamp(store.now + 1), summary.present, summary.edges + 1);
     let mut delta = SubgraphDelta { id, as_of, present, edges, put: vec![part], removed: Vec::new() };
     change(&mut delta);
