@@ -1,12 +1,12 @@
 //! The words of a delta in a segment.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_core::{Direction, LocalVertex, RowRef, SUBGRAPH_VERTICES};
 use hedgerow_mem::items::ItemRef;
 use hedgerow_tier::{AdjacencyPart, ReadMemory, SubgraphDelta, TierError};
 
 use crate::sources::source::{Extent, HasMemory};
-use crate::sources::word::{Identity, Word, WordKind, compose};
+use crate::sources::word::{EdgeAt, Identity, Word, WordKind, compose};
 
 /// Asks for the memory of `count` words.
 pub(crate) fn ask_for_words(count: usize, has_memory: HasMemory<'_>) -> Result<(), TierError> {
@@ -20,27 +20,24 @@ pub(crate) fn ask_for_words(count: usize, has_memory: HasMemory<'_>) -> Result<(
 }
 
 /// Returns the word of a delta about one edge. O(log words).
-pub(crate) fn word_at(
-    delta: &SubgraphDelta,
-    direction: Direction,
-    local: LocalVertex,
-    other: VertexId,
-) -> Option<Word<'static>> {
+pub(crate) fn word_at(delta: &SubgraphDelta, edge: &EdgeAt) -> Option<Word<'static>> {
     if faults::is_on(PlantedFault::DeltaNotRead) {
         return None;
     }
-    let weight_of = |parts: &[AdjacencyPart]| {
-        let part = parts.iter().find(|part| part.direction == direction)?;
-        weight_in(part, local, other)
-    };
-    let item = |weight| ItemRef { dst: other, rank: 0, weight, row: RowRef::Empty };
-    let put = weight_of(&delta.put).map(|weight| (WordKind::Put, weight));
-    let found = put.or_else(|| weight_of(&delta.removed).map(|weight| (WordKind::Remove, weight)));
-    found.map(|(kind, weight)| Word { local, kind, item: item(weight) })
+    let &(_, local, dst) = edge;
+    let put = weight_of(&delta.put, edge).map(|weight| (WordKind::Put, weight));
+    let found = put.or_else(|| weight_of(&delta.removed, edge).map(|weight| (WordKind::Remove, weight)));
+    found.map(|(kind, weight)| Word {
+        local,
+        kind,
+        item: ItemRef { dst, rank: 0, weight, row: RowRef::Empty },
+    })
 }
 
-/// Returns the weight of an edge of a part; `None` if it does not exist.
-pub(crate) fn weight_in(part: &AdjacencyPart, local: LocalVertex, other: VertexId) -> Option<f64> {
+/// Returns the weight of an edge in the parts of an image or of a delta; `None` if it is not there. O(log
+/// edges of the vertex).
+pub(crate) fn weight_of(parts: &[AdjacencyPart], &(direction, local, other): &EdgeAt) -> Option<f64> {
+    let part = parts.iter().find(|part| part.direction == direction)?;
     let found = part.neighbors_of(local.index()).binary_search(&other).ok()?;
     let at = part.range_of(local.index()).start + found;
     Some(part.weights.as_ref().and_then(|weights| weights.get(at)).map_or(1.0, |weight| *weight))
@@ -56,7 +53,7 @@ pub(crate) fn words_of<'a>(
 ) -> Result<Vec<Word<'a>>, TierError> {
     let mut words = Vec::new();
     if let Extent::Near(local, other) | Extent::Edge(Identity { local, other, .. }) = extent {
-        let word = word_at(delta, direction, local, other);
+        let word = word_at(delta, &(direction, local, other));
         words.extend(word.filter(|word| extent.has(word.identity())));
         return Ok(words);
     }

@@ -3,16 +3,14 @@
 //! The records of the page are read once, newest first, and each edge is looked up in them until one decides.
 //! So no delta is merged with its image: that would copy the lists of all edges, also of those not asked for.
 
-use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
+use hedgerow_core::SubgraphId;
 use hedgerow_tier::{ImageId, PageId, SubgraphDelta, SubgraphImage, SubgraphRecord, TierError};
 
-use crate::sources::delta_words::{weight_in, word_at};
+use crate::sources::delta_words::{weight_of, word_at};
 use crate::sources::newest::Places;
 use crate::sources::segments::{Sources, invalid};
 use crate::sources::source::HasMemory;
-
-/// An edge: the direction of the list that has it, the vertex of the list, and the other endpoint.
-pub type EdgeAt = (Direction, LocalVertex, VertexId);
+use crate::sources::word::EdgeAt;
 
 /// The edges of one subgraph that a call looks for, and what was found so far.
 struct Search<'a> {
@@ -39,9 +37,9 @@ impl Search<'_> {
     /// edge: a checkpoint writes only puts and removes.
     fn take_delta(&mut self, delta: &SubgraphDelta) {
         self.words.resize(self.edges.len(), None);
-        for (word, &(direction, local, other)) in self.words.iter_mut().zip(self.edges) {
+        for (word, edge) in self.words.iter_mut().zip(self.edges) {
             if word.is_none() {
-                let found = word_at(delta, direction, local, other);
+                let found = word_at(delta, edge);
                 *word = found.map(|found| found.applied(None).map(|item| item.weight));
             }
         }
@@ -50,11 +48,8 @@ impl Search<'_> {
     /// Looks up the edges without a word in the image, and drops the words.
     fn take_image(&mut self, image: &SubgraphImage) {
         let words = std::mem::take(&mut self.words);
-        let weight = |(at, &(direction, local, other)): (usize, &EdgeAt)| {
-            words.get(at).copied().flatten().unwrap_or_else(|| {
-                let part = image.parts.iter().find(|part| part.direction == direction);
-                part.and_then(|part| weight_in(part, local, other))
-            })
+        let weight = |(at, edge): (usize, &EdgeAt)| {
+            words.get(at).copied().flatten().unwrap_or_else(|| weight_of(&image.parts, edge))
         };
         self.weights = Some(self.edges.iter().enumerate().map(weight).collect());
     }

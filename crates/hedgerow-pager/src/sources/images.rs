@@ -142,7 +142,7 @@ impl WholeList for ImageList<'_> {
 }
 
 /// Returns edge number `at` of a part; `None` beyond its end.
-fn item_of(part: &AdjacencyPart, at: usize) -> Option<ItemRef<'_>> {
+pub(crate) fn item_of(part: &AdjacencyPart, at: usize) -> Option<ItemRef<'_>> {
     let dst = *part.neighbors.get(at)?;
     let rank = part.ranks.as_ref().and_then(|ranks| ranks.get(at)).map_or(0, |rank| *rank);
     let weight = part.weights.as_ref().and_then(|weights| weights.get(at)).map_or(1.0, |weight| *weight);

@@ -25,9 +25,9 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use delta_words::weight_in;
-pub use edges::EdgeAt;
+pub(crate) use delta_words::weight_of;
 pub use images::ImageList;
+pub(crate) use images::item_of;
 pub use inboxes::{InboxBase, InboxEntry, InboxLook, InboxView, Inboxes};
 pub use merge::{Merged, merge, merge_mask};
 pub use named_segment::NamedSegment;
@@ -35,4 +35,4 @@ pub use newest::sort_newest_first;
 pub(crate) use segments::page_of_vertices;
 pub use segments::{Sources, page_of};
 pub use source::{Answer, ChainId, Extent, HasMemory, MaskAnswer, Query, Source, WholeList};
-pub use word::{Identity, Word, WordKind, compose};
+pub use word::{EdgeAt, Identity, Word, WordKind, compose};

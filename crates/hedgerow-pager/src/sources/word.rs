@@ -2,7 +2,7 @@
 //! `docs/design/blind-writes.md`).
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{LocalVertex, RowRef, VertexId};
+use hedgerow_core::{Direction, LocalVertex, RowRef, VertexId};
 use hedgerow_mem::items::ItemRef;
 
 /// The kind of a word.
@@ -26,6 +26,10 @@ pub struct Identity {
     /// The rank; 0 unless the label is `multi`.
     pub rank: u64,
 }
+
+/// An edge of a subgraph: the direction of the list that has it, the vertex of the list, and the other
+/// endpoint.
+pub type EdgeAt = (Direction, LocalVertex, VertexId);
 
 /// The result of the operations on one edge of a chain.
 #[derive(Clone, Copy, Debug)]

@@ -284,3 +284,46 @@ pub(super) fn append(
     }
     held.note_outside(ts);
 }
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests {
+    use hedgerow_core::KeyKind;
+    use hedgerow_pager::budget::taken::{Lends, Taken};
+    use hedgerow_pager::limits::LEAST_MEMORY_LIMIT;
+    use hedgerow_testkit::SimFs;
+
+    use super::*;
+    use crate::config::Durability;
+    use crate::options::Options;
+
+    /// If there is no memory to read an answer, the commit is refused, so that its caller can make it
+    /// smaller.
+    #[test]
+    fn an_answer_without_memory_refuses_the_commit() {
+        let options = Options::new().keys(KeyKind::Dense).durability(Durability::Manual);
+        let options = options.background_settling(false).memory_limit(LEAST_MEMORY_LIMIT);
+        let graph = options.open_on(SimFs::new().handle()).unwrap();
+        graph.insert_edge(1, 200).unwrap();
+        graph.checkpoint().unwrap();
+        assert!(graph.evict().unwrap() > 0);
+        let (engine, at) = (&graph.engine, VertexId(1));
+        let edges = vec![(Direction::Out, at.local(), VertexId(200))];
+        let of = (LabelId::DEFAULT, at.subgraph());
+        let ask = || Answers::default().read(engine, vec![Question { of, edges: edges.clone() }]);
+        ask().unwrap();
+        // Small reads may use what larger ones leave free.
+        let mut held: Vec<Taken> = Vec::new();
+        for step in [1 << 20, 1 << 12, 1] {
+            while held.last().is_none_or(|taken| taken.bytes() > 0) {
+                let mut taken = Taken::new(&engine.pager.budget, For::Read);
+                taken.set(step);
+                held.push(taken);
+            }
+            held.pop();
+        }
+        // A thread that lends memory does not wait for the holders.
+        let _lends = Lends::begin();
+        let refused = ask().unwrap_err();
+        assert!(refused.is_out_of_memory(), "{refused}");
+    }
+}

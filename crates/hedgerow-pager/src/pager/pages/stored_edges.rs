@@ -7,11 +7,11 @@ use hedgerow_catalog::error::Result;
 use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_mem::subgraph::Stamp;
 use hedgerow_mem::table::PAGE;
-use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListQuery, PageId};
+use hedgerow_tier::{Extent, ImageId, ListQuery, PageId};
 
 use super::reload::MOST_LOOKS;
 use crate::pager::Pager;
-use crate::sources::{EdgeAt, Sources, weight_in};
+use crate::sources::{EdgeAt, Sources, weight_of};
 
 /// The number of edges of a subgraph from which on its whole image is read.
 const MANY: usize = 4;
@@ -119,26 +119,20 @@ impl Pager {
     fn weights_in(&self, sources: &Sources, id: ImageId, edges: &[EdgeAt]) -> Result<Vec<Option<f64>>> {
         let cache = self.cold.cache();
         if edges.len() < MANY {
-            let weight = |&(direction, local, other): &EdgeAt| {
+            let weight = |edge: &EdgeAt| {
+                let &(direction, local, other) = edge;
                 let extent = Extent::Near(other);
                 let query = ListQuery { image: id, local, direction, extent, rows: false };
                 let (found, _lent) = self
                     .read_within(|room| sources.read_list(&query, cache, &mut |memory| room.has(memory)))?;
                 let part = found.and_then(|(list, _)| list.part);
-                Ok(part.and_then(|part| weight_in(&part, local, other)))
+                Ok(weight_of(part.as_slice(), edge))
             };
             return edges.iter().map(weight).collect();
         }
         let (found, _lent) =
             self.read_within(|room| sources.read_image(id, cache, &mut |memory| room.has(memory)))?;
-        Ok(weights_of(&found.map(|(image, _)| image.parts).unwrap_or_default(), edges))
+        let parts = found.map(|(image, _)| image.parts).unwrap_or_default();
+        Ok(edges.iter().map(|edge| weight_of(&parts, edge)).collect())
     }
-}
-
-fn weights_of(parts: &[AdjacencyPart], edges: &[EdgeAt]) -> Vec<Option<f64>> {
-    let weight = |&(direction, local, other): &EdgeAt| {
-        let part = parts.iter().find(|part| part.direction == direction);
-        part.and_then(|part| weight_in(part, local, other))
-    };
-    edges.iter().map(weight).collect()
 }

@@ -1,8 +1,10 @@
 //! Lists as they were read from files.
 
-use hedgerow_core::{Direction, LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, VertexId};
 use hedgerow_mem::ItemRef;
 use hedgerow_tier::AdjacencyPart;
+
+use crate::sources::item_of;
 
 /// The lists of a subgraph in one direction, as they were read from files. They were checked: each vertex has
 /// an ascending list of neighbors below the bound.
@@ -34,14 +36,8 @@ impl StoredLists {
     }
 
     /// Calls `f` with the edges of a vertex, ascending.
-    pub fn for_each_item(&self, local: LocalVertex, mut f: impl FnMut(ItemRef<'_>)) {
-        let AdjacencyPart { weights, ranks, columns, .. } = &self.0;
-        for (at, &dst) in self.0.range_of(local.index()).zip(self.neighbors(local)) {
-            let weight = weights.as_ref().and_then(|weights| weights.get(at)).copied().unwrap_or(1.0);
-            let rank = ranks.as_ref().and_then(|ranks| ranks.get(at)).copied().unwrap_or(0);
-            let row = if columns.is_empty() { RowRef::Empty } else { RowRef::Columns(columns, at) };
-            f(ItemRef { dst, rank, weight, row });
-        }
+    pub fn for_each_item(&self, local: LocalVertex, f: impl FnMut(ItemRef<'_>)) {
+        self.0.range_of(local.index()).filter_map(|at| item_of(&self.0, at)).for_each(f);
     }
 
     /// Returns the bytes of memory that the lists take.
