@@ -56,7 +56,7 @@ fn empty(
     lock: Option<Box<dyn VfsLock>>,
 ) -> EngineParts {
     let account = memory.account().clone();
-    let subgraphs = SubgraphTable::new(memory);
+    let subgraphs = SubgraphTable::new(memory).with_weights(config.weighted);
     EngineParts {
         config,
         last: Timestamp::ZERO,

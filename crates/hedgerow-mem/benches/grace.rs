@@ -32,7 +32,7 @@ fn enter_and_leave(bencher: Bencher<'_, '_>) {
 fn retire(subgraph: &Subgraph) {
     for _ in 0..AT_A_TIME {
         let mut latched = subgraph.latch();
-        latched.install(Direction::Out, Main::default(), Timestamp(1), false);
+        latched.install(Direction::Out, Main::default(), Timestamp(1));
         latched.evict(Direction::Out);
     }
 }

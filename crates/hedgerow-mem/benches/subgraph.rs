@@ -47,13 +47,13 @@ fn insert(local: u8, dst: VertexId) -> LocalOp {
 fn apply(subgraph: &Subgraph, ops: &[LocalOp], ts: u64) {
     for (ts, op) in (ts..).map(Timestamp).zip(ops) {
         let (ops, readers) = (Ops::plain(std::slice::from_ref(op)), NoReaders(Timestamp(ts.0 - 1)));
-        subgraph.latch().apply(Direction::Out, ops, ts, false, &readers, |_| ());
+        let _ = subgraph.latch().apply(Direction::Out, ops, ts, &readers);
     }
 }
 
 fn settle(subgraph: &Subgraph, published: u64) {
     let readers = NoReaders(Timestamp(published));
-    subgraph.latch().settle(Direction::Out, false, false, &readers, |_| ());
+    let _ = subgraph.latch().settle(Direction::Out, false, &readers);
 }
 
 /// Returns a settled subgraph in which all vertices have about `degree` neighbors, as of timestamp 1.
@@ -64,14 +64,7 @@ fn settled(memory: &Memory, degree: u32) -> Subgraph {
     edges.sort_unstable();
     edges.dedup();
     let ops: Vec<LocalOp> = edges.into_iter().map(|(local, dst)| insert(local, dst)).collect();
-    subgraph.latch().apply(
-        Direction::Out,
-        Ops::plain(&ops),
-        Timestamp(1),
-        false,
-        &NoReaders(Timestamp(0)),
-        |_| (),
-    );
+    let _ = subgraph.latch().apply(Direction::Out, Ops::plain(&ops), Timestamp(1), &NoReaders(Timestamp(0)));
     settle(&subgraph, 1);
     subgraph
 }

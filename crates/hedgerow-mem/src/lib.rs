@@ -42,7 +42,7 @@ pub use keys::KeyTable;
 pub use main_part::Main;
 pub use op::{Attributes, EdgeOp, Ops};
 pub use patch_sizes::PatchSizes;
-pub use reclaim::{Horizon, Merged, Pin};
+pub use reclaim::{Horizon, Merged, Pin, VersionPins};
 pub use subgraph::{Ahead, Finder, Latched, ReadItem, Subgraph, changes_of_many};
 pub use table::{PageLook, Stored, SubgraphPage, SubgraphTable};
 pub use takings::Takings;

@@ -1,6 +1,7 @@
 //! The rule for dead versions, and the pins that keep versions alive.
 
 use hedgerow_core::Timestamp;
+use smallvec::SmallVec;
 
 /// The reason why a replaced version must stay for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,10 +16,40 @@ pub enum Pin {
     Snapshot(Timestamp),
 }
 
+/// The pins of versions of a chain that must stay for now. The caller records them with the chain: otherwise
+/// the versions stay for ever.
+#[must_use = "the versions stay until the chain is reclaimed for these pins"]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VersionPins(SmallVec<[Pin; 2]>);
+
+impl VersionPins {
+    #[inline]
+    pub(crate) fn push(&mut self, pin: Pin) {
+        self.0.push(pin);
+    }
+
+    /// True if no version waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl IntoIterator for VersionPins {
+    type Item = Pin;
+    type IntoIter = smallvec::IntoIter<[Pin; 2]>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 /// The state of the readers, from the layer that owns the clock and the registry.
 ///
 /// `published` must be loaded before the registry is scanned (rule R5 of the design: publish, fence, scan).
 /// Then a reader that registers after the scan can only take a timestamp at or after `published`.
+///
+/// Its calls run under the latch of a subgraph. They take no lock, wait for nothing, and call no storage.
 pub trait Horizon {
     /// Returns the published timestamp: no reader that registers from now on reads anything older.
     fn published(&self) -> Timestamp;

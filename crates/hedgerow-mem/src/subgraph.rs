@@ -80,9 +80,14 @@ impl Default for Subgraph {
 }
 
 impl Subgraph {
-    /// Makes an empty subgraph that is in no table and allocates from `memory`.
+    /// Makes an empty subgraph without weights that is in no table and allocates from `memory`.
     pub fn new(memory: Memory) -> Subgraph {
-        Subgraph::at(Arc::new(Home::new(memory)), 0)
+        Subgraph::alone(memory, false)
+    }
+
+    /// Like [`new`](Self::new); if `weighted`, its edges have weights.
+    pub fn alone(memory: Memory, weighted: bool) -> Subgraph {
+        Subgraph::at(Arc::new(Home::new(memory, weighted, Timestamp::ZERO)), 0)
     }
 
     /// Makes an empty subgraph with the index `place` among the subgraphs that share `home`.
@@ -163,6 +168,12 @@ impl Subgraph {
     #[inline]
     fn memory(&self) -> &Memory {
         &self.home.memory
+    }
+
+    /// True if edges have weights.
+    #[inline]
+    fn is_weighted(&self) -> bool {
+        self.home.weighted
     }
 
     #[inline]

@@ -12,7 +12,7 @@ use hedgerow_core::{Direction, SubgraphId, Timestamp};
 
 use crate::arena::Arena;
 use crate::grace::{Found, Hold, Memory, Places};
-use crate::subgraph::{Latched, STAMPS, Subgraph};
+use crate::subgraph::{Home, Latched, STAMPS, Subgraph};
 use crate::version::NotInMemory;
 
 mod page;
@@ -83,6 +83,7 @@ impl<'a> PageLook<'a> {
 /// The subgraphs of a table allocate from one [`Memory`]. Several tables may share a `Memory`.
 pub struct SubgraphTable {
     memory: Memory,
+    weighted: bool,
     pages: Places<SubgraphPage, PAGES>,
     /// The pages that files held when the table was made, ascending, and the timestamp of their content.
     stored: Box<[u32]>,
@@ -121,7 +122,31 @@ impl SubgraphTable {
         let unloaded = AtomicUsize::new(stored.len());
         memory.account().charge(Purpose::Tables, size_of_val(&*stored));
         let (pages, stored) = (Places::new(evicts), stored.into_boxed_slice());
-        SubgraphTable { memory, pages, stored, since, unloaded }
+        SubgraphTable { memory, weighted: false, pages, stored, since, unloaded }
+    }
+
+    /// Makes a table whose edges have weights, if `weighted`. Called before the table has a page.
+    #[must_use]
+    pub fn with_weights(mut self, weighted: bool) -> SubgraphTable {
+        self.weighted = weighted;
+        self
+    }
+
+    /// Makes a page of `count` empty subgraphs, which is not in the table yet. `count` is between one and
+    /// [`PAGE`].
+    pub fn new_page(&self, count: usize) -> SubgraphPage {
+        SubgraphPage::new(self.home(Timestamp::ZERO), count)
+    }
+
+    /// Makes a page that replaces the evicted page `stored` and is not in the table yet. All its chains are
+    /// marked as not in memory. This includes chains without an image: readers of older states must not treat
+    /// them as empty.
+    pub fn marked_page(&self, stored: Stored, directions: &[Direction]) -> SubgraphPage {
+        SubgraphPage::marked(self.home(stored.since), directions)
+    }
+
+    fn home(&self, since: Timestamp) -> Home {
+        Home::new(self.memory.clone(), self.weighted, since)
     }
 
     /// Returns the memory of the subgraphs: the arena, and the list of unlinked versions.
@@ -204,7 +229,7 @@ impl SubgraphTable {
         match self.look(number, hold) {
             PageLook::Loaded(_) => {}
             PageLook::Stored(_) => return Err(NotInMemory),
-            PageLook::Absent => _ = self.put(number, None, SubgraphPage::new(self.memory.clone(), STAMPS)),
+            PageLook::Absent => _ = self.put(number, None, self.new_page(STAMPS)),
         }
         Ok(())
     }

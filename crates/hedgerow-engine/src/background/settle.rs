@@ -45,7 +45,7 @@ pub(crate) fn run(core: &Weak<Core>) {
         let Some(core) = core.upgrade() else { return };
         core.work.settling.asleep.store(false, Ordering::Relaxed);
         if core.check_usable().is_err() {
-            round.latched.into_iter().for_each(|(chain, gone)| core.pager.keep(chain, gone));
+            round.latched.into_iter().for_each(|(chain, gone)| core.pager.keep_for(chain, gone));
             core.pager.reclaim_for_the_closed();
             return;
         }
@@ -206,9 +206,10 @@ fn settle_if_idle(core: &Core, subgraph: SubgraphId, round: &mut Round) -> usize
                 continue;
             }
             let horizon = core.order.horizon();
-            let pinned = |pin| core.pager.keep(PartitionKey { label, subgraph, direction }, pin);
-            let made = latched.settle(direction, core.catalog.is_weighted(label), false, &horizon, pinned);
-            settled += usize::from(made);
+            if let Some(pins) = latched.settle(direction, false, &horizon) {
+                core.pager.keep(PartitionKey { label, subgraph, direction }, pins);
+                settled += 1;
+            }
         }
         let merged = latched.merged();
         drop(latched);
@@ -231,10 +232,10 @@ fn free_settled(core: &Core, chains: usize) {
 /// Settles one chain; returns true if that made a version.
 fn settle_chain(core: &Core, entry: &Subgraph, chain: PartitionKey, relocate: bool) -> bool {
     let horizon = core.order.horizon();
-    let pinned = |pin| core.pager.keep(chain, pin);
     let mut latched = entry.latch_for_upkeep();
-    let made =
-        latched.settle(chain.direction, core.catalog.is_weighted(chain.label), relocate, &horizon, pinned);
+    let pins = latched.settle(chain.direction, relocate, &horizon);
+    let made = pins.is_some();
+    core.pager.keep(chain, pins.unwrap_or_default());
     let merged = latched.merged();
     drop(latched);
     core.note_merged(chain.label, merged);

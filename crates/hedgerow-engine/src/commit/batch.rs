@@ -359,7 +359,7 @@ fn finish<'j>(
 fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
     let horizon = engine.order.horizon();
     let Part { label, batches, latched, effects, attributes, ahead, .. } = part;
-    let (of_label, BatchLabel { label, weighted, directions, .. }) = (*label, *label);
+    let (of_label, BatchLabel { label, directions, .. }) = (*label, *label);
     let mut built = ahead.drain(..).peekable();
     for (at, batch) in batches.iter().enumerate() {
         if let Some(held) = latched.get(at + HEADERS_AHEAD) {
@@ -380,9 +380,9 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
             if !ops.is_empty() {
                 let version = built.next_if(|&(of, chain, _)| (of as usize, chain) == (at, direction));
                 let chain = PartitionKey { label, subgraph: batch.subgraph, direction };
-                let pinned = |pin| engine.pager.keep(chain, pin);
                 let version = version.map(|(_, _, version)| version);
-                latched[at].apply_ahead(direction, ops, version, ts, weighted, &horizon, pinned);
+                let pins = latched[at].apply_ahead(direction, ops, version, ts, &horizon);
+                engine.pager.keep(chain, pins);
             }
         }
     }

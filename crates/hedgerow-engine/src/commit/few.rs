@@ -224,8 +224,8 @@ fn prepare(engine: &Engine, latches: &mut Latches<'_>, effects: &Effects) -> Bui
     let (mut built, horizon) = (Built::new(), engine.order.horizon());
     for (at, chain) in effects.chains.iter().enumerate() {
         let (held, ops) = (&mut latches[usize::from(chain.latch)], effects.of(chain));
-        let pinned = |pin| engine.pager.keep((chain.subgraph, chain.direction), pin);
-        let ahead = held.prepare(chain.direction, ops, engine.catalog.config.weighted, &horizon, pinned);
+        let (ahead, pins) = held.prepare(chain.direction, ops, &horizon);
+        engine.pager.keep((chain.subgraph, chain.direction), pins);
         built.extend(ahead.map(|ahead| (at, ahead)));
     }
     built
@@ -240,9 +240,8 @@ fn apply(engine: &Engine, latches: Latches<'_>, effects: &Effects, built: Built,
     for (latch, mut held) in latches.into_iter().enumerate() {
         while let Some((at, chain)) = chains.next_if(|(_, chain)| usize::from(chain.latch) == latch) {
             let version = built.next_if(|&(of, _)| of == at).map(|(_, version)| version);
-            let pinned = |pin| engine.pager.keep((chain.subgraph, chain.direction), pin);
-            let (ops, weighted) = (effects.of(chain), engine.catalog.config.weighted);
-            held.apply_ahead(chain.direction, ops, version, ts, weighted, &horizon, pinned);
+            let pins = held.apply_ahead(chain.direction, effects.of(chain), version, ts, &horizon);
+            engine.pager.keep((chain.subgraph, chain.direction), pins);
         }
         merged += held.merged();
     }

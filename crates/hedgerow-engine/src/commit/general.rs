@@ -319,14 +319,13 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
     for group in all.chunk_by(|a, b| a.chain == b.chain) {
         let chain = group[0].chain;
         let Some(latched) = latches.get_mut(chain.label, chain.subgraph) else { continue };
-        let pinned = |pin| engine.pager.keep(chain, pin);
-        let weighted = engine.catalog.is_weighted(chain.label);
         ops.clear();
         attributes.clear();
         ops.extend(group.iter().map(|side| side.op));
         if !group.iter().all(|side| side.attributes.is_none()) {
             attributes.extend(group.iter().map(|side| side.attributes));
         }
-        latched.apply(chain.direction, Ops::with(&ops, &attributes), ts, weighted, &horizon, pinned);
+        let pins = latched.apply(chain.direction, Ops::with(&ops, &attributes), ts, &horizon);
+        engine.pager.keep(chain, pins);
     }
 }

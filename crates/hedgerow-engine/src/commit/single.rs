@@ -319,10 +319,10 @@ fn encode(engine: &Engine, op: &Single, kind: EdgeOp, weight: f64, row: RowRef<'
 #[inline(always)]
 fn make_room(engine: &Engine, op: &Single, ends: &mut Ends<'_>) {
     let horizon = engine.order.horizon();
-    let (weighted, second) = (engine.catalog.config.weighted, engine.catalog.placement().second_direction());
+    let second = engine.catalog.placement().second_direction();
     let at = |latched: &mut Latched<'_>, id: VertexId, direction, count| {
-        let pinned = |pin| engine.pager.keep((id.subgraph(), direction), pin);
-        latched.make_room(direction, count, weighted, &horizon, pinned);
+        let pins = latched.make_room(direction, count, &horizon);
+        engine.pager.keep((id.subgraph(), direction), pins);
     };
     match &mut ends.dst {
         Some(dst) => {
@@ -356,8 +356,8 @@ fn apply(
     let rows = attributes_of_copies(placement, op, row);
     let attributes = |range: std::ops::Range<usize>| rows.as_ref().map_or(&[][..], |rows| &rows[range]);
     let at = |latched: &mut Latched<'_>, id: VertexId, direction, ops| {
-        let pinned = |pin| engine.pager.keep((id.subgraph(), direction), pin);
-        latched.apply(direction, ops, ts, weighted, &horizon, pinned);
+        let pins = latched.apply(direction, ops, ts, &horizon);
+        engine.pager.keep((id.subgraph(), direction), pins);
     };
     let (ops, forth, back) = ([forth, back], [forth], [back]);
     let both = || Ops::with(&ops, attributes(0..2));

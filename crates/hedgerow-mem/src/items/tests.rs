@@ -130,7 +130,7 @@ fn agree(steps: Vec<Step>) -> Result<usize, TestCaseError> {
             let op = LocalOp { local: LocalVertex(local), op, dst: VertexId(dst), weight: 0.0 };
             let (ops, attributes) = ([op], [Attributes { rank, row: row.as_ref().into() }]);
             let ops = Ops::with(&ops, &attributes);
-            subgraph.latch().apply(Direction::Out, ops, ts, false, &readers, |_| ());
+            let _ = subgraph.latch().apply(Direction::Out, ops, ts, &readers);
         };
         match step {
             Step::Put(key, row) => {
@@ -144,7 +144,7 @@ fn agree(steps: Vec<Step>) -> Result<usize, TestCaseError> {
             }
             Step::Remove(_) => {}
             Step::Settle => {
-                subgraph.latch().settle(Direction::Out, false, ts.0.is_multiple_of(2), &readers, |_| ());
+                let _ = subgraph.latch().settle(Direction::Out, ts.0.is_multiple_of(2), &readers);
             }
             Step::Hold => held.push((ts, now.clone())),
         }
@@ -171,7 +171,7 @@ fn a_plain_subgraph_has_no_room_for_what_it_does_not_have() {
         let op = LocalOp { local: LocalVertex(1), op: EdgeOp::Insert, dst: VertexId(i), weight: 0.0 };
         let (ops, attributes) = ([op], [Attributes::NONE]);
         let ops = Ops::with(&ops, &attributes);
-        subgraph.latch().apply(Direction::Out, ops, Timestamp(u64::from(i) + 1), false, &readers, |_| ());
+        let _ = subgraph.latch().apply(Direction::Out, ops, Timestamp(u64::from(i) + 1), &readers);
     }
     for version in subgraph.versions(Direction::Out) {
         assert!(version.delta().extra().is_none());

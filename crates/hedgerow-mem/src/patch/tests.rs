@@ -90,7 +90,7 @@ proptest! {
         settle_every in 100..2000usize,
         weighted: bool,
     ) {
-        let subgraph = Subgraph::new(crate::Memory::new(Arena::new().with_patch_sizes(PatchSizes::SMALL)));
+        let subgraph = Subgraph::alone(crate::Memory::new(Arena::new().with_patch_sizes(PatchSizes::SMALL)), weighted);
         let mut model = Model::new();
         let mut patched = 0;
         for (i, (local, dst, kind, weight)) in steps.into_iter().enumerate() {
@@ -110,9 +110,9 @@ proptest! {
             let op = LocalOp { local: LocalVertex(local), op, dst: VertexId(dst), weight };
             let horizon = NobodyReads(Timestamp(i as u64));
             let mut latched = subgraph.latch();
-            latched.apply(Direction::Out, Ops::plain(&[op]), ts, weighted, &horizon, |_| ());
+            let _ = latched.apply(Direction::Out, Ops::plain(&[op]), ts, &horizon);
             if i % settle_every == settle_every - 1 {
-                latched.settle(Direction::Out, weighted, i % 2 == 0, &NobodyReads(ts), |_| ());
+                let _ = latched.settle(Direction::Out, i % 2 == 0, &NobodyReads(ts));
             }
             drop(latched);
             let version = subgraph.version(Direction::Out, ts).unwrap().unwrap();
@@ -132,17 +132,17 @@ fn folding_into_a_patch_replaces_no_main_part() {
     let mut latched = subgraph.latch();
     let insert = |i| LocalOp { local: LocalVertex(0), op: EdgeOp::Insert, dst: VertexId(i), weight: 0.0 };
     let many: Vec<LocalOp> = (0..8192).map(insert).collect();
-    latched.apply(Direction::Out, Ops::plain(&many), Timestamp(1), false, &horizon, |_| ());
+    let _ = latched.apply(Direction::Out, Ops::plain(&many), Timestamp(1), &horizon);
     drop(latched);
     let mut latched = subgraph.latch();
     // More entries than a delta has room for, but fewer than a patch of this main part has room for.
     for i in 8192..8492u64 {
         if i % 2 == 0 {
-            latched.make_room(Direction::Out, 1, false, &horizon, |_| ());
+            let _ = latched.make_room(Direction::Out, 1, &horizon);
         }
-        latched.apply(Direction::Out, Ops::plain(&[insert(i as u32)]), Timestamp(i), false, &horizon, |_| ());
+        let _ = latched.apply(Direction::Out, Ops::plain(&[insert(i as u32)]), Timestamp(i), &horizon);
     }
     assert_eq!(latched.merged(), Merged::default());
-    latched.settle(Direction::Out, false, false, &horizon, |_| ());
+    let _ = latched.settle(Direction::Out, false, &horizon);
     assert!(latched.merged().bytes >= 8192 * 4);
 }

@@ -8,7 +8,7 @@ use hedgerow_core::{Direction, Timestamp};
 use super::Latched;
 use crate::fold;
 use crate::op::Ops;
-use crate::reclaim::{Horizon, Pin};
+use crate::reclaim::{Horizon, VersionPins};
 use crate::version::Version;
 
 /// A version into which the operations of a commit are merged. It is linked when the timestamp of the commit
@@ -31,15 +31,14 @@ impl Latched<'_> {
         &mut self,
         direction: Direction,
         ops: Ops<'_>,
-        weighted: bool,
         horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) -> Option<Ahead> {
+    ) -> (Option<Ahead>, VersionPins) {
         if ops.is_empty() || self.has_room(direction, ops.len()) {
-            return None;
+            return (None, VersionPins::default());
         }
-        self.fold_ahead(direction, ops.len(), weighted, horizon, pinned);
-        (!self.has_room(direction, ops.len())).then(|| self.build(direction, ops, weighted))
+        let pins = self.fold_ahead(direction, ops.len(), horizon);
+        let built = (!self.has_room(direction, ops.len())).then(|| self.build(direction, ops));
+        (built, pins)
     }
 
     /// True if the delta of a chain has room for `count` operations, so that they cause no merge. O(1).
@@ -50,11 +49,12 @@ impl Latched<'_> {
     }
 
     #[cold]
-    fn build(&mut self, direction: Direction, ops: Ops<'_>, weighted: bool) -> Ahead {
-        let head = self.head(direction, weighted);
+    fn build(&mut self, direction: Direction, ops: Ops<'_>) -> Ahead {
+        let head = self.head(direction);
         // Timestamps only place the operations behind the entries of the delta. They are there anyway, so any
         // timestamp is right.
-        let next = fold::all(&head, ops, head.begin, weighted, self.subgraph.memory().arena());
+        let next =
+            fold::all(&head, ops, head.begin, self.subgraph.is_weighted(), self.subgraph.memory().arena());
         let charge = self.subgraph.memory().charge_unlinked(&next);
         Ahead { head, next: Arc::new(next), charge }
     }
@@ -62,19 +62,16 @@ impl Latched<'_> {
     /// Like [`apply`](Self::apply), but with the result of [`prepare`](Self::prepare) for the same
     /// operations.
     #[inline]
-    #[allow(clippy::too_many_arguments)]
     pub fn apply_ahead(
         &mut self,
         direction: Direction,
         ops: Ops<'_>,
         built: Option<Ahead>,
         ts: Timestamp,
-        weighted: bool,
         horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
+    ) -> VersionPins {
         let Some(Ahead { head, mut next, charge }) = built else {
-            return self.apply(direction, ops, ts, weighted, horizon, pinned);
+            return self.apply(direction, ops, ts, horizon);
         };
         debug_assert!(
             self.writer.heads[direction as usize].as_ref().is_some_and(|now| Arc::ptr_eq(now, &head))
@@ -88,7 +85,7 @@ impl Latched<'_> {
             next.delta.begin_at(ts);
         }
         charge.keep();
-        self.replace(direction, head, next, horizon, pinned);
+        self.replace(direction, head, next, horizon)
     }
 }
 
@@ -99,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::op::{Attributes, EdgeOp, LocalOp};
-    use crate::{Memory, Subgraph};
+    use crate::{Memory, Pin, Subgraph};
 
     struct NoReaders;
 
@@ -133,7 +130,7 @@ mod tests {
         let used = || memory.account().used_for(Purpose::Versions) as usize;
         let mut latched = subgraph.latch();
         let build = |latched: &mut Latched<'_>| {
-            let built = latched.prepare(Direction::Out, ops, false, &NoReaders, |_| ());
+            let (built, _) = latched.prepare(Direction::Out, ops, &NoReaders);
             built.expect("the operations fit no delta")
         };
         let built = build(&mut latched);
@@ -143,7 +140,7 @@ mod tests {
         assert!(with_version - without >= EDGES * size_of::<u64>(), "{with_version} {without}");
         let built = build(&mut latched);
         assert_eq!(used(), with_version);
-        latched.apply_ahead(Direction::Out, ops, Some(built), Timestamp(1), false, &NoReaders, |_| ());
+        let _ = latched.apply_ahead(Direction::Out, ops, Some(built), Timestamp(1), &NoReaders);
         drop(latched);
         assert_eq!(
             subgraph.read(Direction::Out, Timestamp(1), |read| read.degree(LocalVertex(0))),

@@ -12,24 +12,22 @@ use crate::fold;
 use crate::items::DeltaExtra;
 use crate::main_part::Main;
 use crate::op::{EdgeOp, LocalOp, Ops};
-use crate::reclaim::{Horizon, Merged, Pin};
+use crate::reclaim::{Horizon, Merged, VersionPins};
 use crate::version::Version;
 
 impl Latched<'_> {
     /// Applies effective operations of the commit `ts`. They are invisible until `ts` is published.
     ///
-    /// Operations must name each edge at most once, and a commit makes one call per direction. `pinned` gets
-    /// the pins of versions that must stay for now. O(operations), and O(edges of the subgraph) for a merge,
+    /// Operations must name each edge at most once, and a commit makes one call per direction. Returns the
+    /// pins of versions that must stay for now. O(operations), and O(edges of the subgraph) for a merge,
     /// which happens once per delta capacity.
     pub fn apply(
         &mut self,
         direction: Direction,
         ops: Ops<'_>,
         ts: Timestamp,
-        weighted: bool,
         horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
+    ) -> VersionPins {
         debug_assert!(ts >= self.last_ts());
         ops.iter().for_each(|op| self.note_vertex(op));
         self.subgraph.note_applied(ts);
@@ -40,9 +38,9 @@ impl Latched<'_> {
             if ops.have_attributes() {
                 self.charge_rows(head);
             }
-            return;
+            return VersionPins::default();
         }
-        self.apply_with_merge(direction, ops, ts, weighted, horizon, pinned);
+        self.apply_with_merge(direction, ops, ts, horizon)
     }
 
     /// Updates the mask of existing vertices.
@@ -59,17 +57,12 @@ impl Latched<'_> {
     /// before it draws its timestamp, so that no publication waits for the merge; [`apply`](Self::apply)
     /// makes room itself if it must. O(1) if there is room, else O(edges of the subgraph).
     #[inline]
-    pub fn make_room(
-        &mut self,
-        direction: Direction,
-        count: usize,
-        weighted: bool,
-        horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
-        let Some(head) = &self.writer.heads[direction as usize] else { return };
+    pub fn make_room(&mut self, direction: Direction, count: usize, horizon: &impl Horizon) -> VersionPins {
+        let Some(head) = &self.writer.heads[direction as usize] else { return VersionPins::default() };
         if head.delta.len() + count > head.delta.capacity() {
-            self.fold_ahead(direction, count, weighted, horizon, pinned);
+            self.fold_ahead(direction, count, horizon)
+        } else {
+            VersionPins::default()
         }
     }
 
@@ -124,22 +117,18 @@ impl Latched<'_> {
         &mut self,
         direction: Direction,
         count: usize,
-        weighted: bool,
         horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
-        let (head, published) = (self.head(direction, weighted), horizon.published());
+    ) -> VersionPins {
+        let (head, published) = (self.head(direction), horizon.published());
         let next = fold::published(
             &head,
             count,
             published.max(head.begin),
-            weighted,
+            self.subgraph.is_weighted(),
             published,
             self.subgraph.memory().arena(),
         );
-        if let Some(next) = next {
-            self.replace(direction, head, next, horizon, pinned);
-        }
+        next.map_or_else(VersionPins::default, |next| self.replace(direction, head, next, horizon))
     }
 
     /// Applies operations that do not fit the delta of the head.
@@ -149,21 +138,19 @@ impl Latched<'_> {
         direction: Direction,
         ops: Ops<'_>,
         ts: Timestamp,
-        weighted: bool,
         horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
-        let head = self.head(direction, weighted);
+    ) -> VersionPins {
+        let head = self.head(direction);
         if head.delta.accepts(ops.len(), ts) {
             head.delta.push_all(ops, ts);
             self.charge_rows(&head);
-            return;
+            return VersionPins::default();
         }
         let next = match fold::published(
             &head,
             ops.len(),
             ts,
-            weighted,
+            self.subgraph.is_weighted(),
             horizon.published(),
             self.subgraph.memory().arena(),
         ) {
@@ -171,40 +158,40 @@ impl Latched<'_> {
                 next.delta.push_all(ops, ts);
                 next
             }
-            None => fold::all(&head, ops, ts, weighted, self.subgraph.memory().arena()),
+            None => fold::all(&head, ops, ts, self.subgraph.is_weighted(), self.subgraph.memory().arena()),
         };
-        self.replace(direction, head, next, horizon, pinned);
+        self.replace(direction, head, next, horizon)
     }
 
     /// Merges the published part of the delta, so that an idle subgraph becomes a plain CSR. With `relocate`
     /// the main part moves even if there is nothing to merge: see
-    /// [`Arena::evacuate`](crate::Arena::evacuate). True if it made a version.
+    /// [`Arena::evacuate`](crate::Arena::evacuate). Returns `None` if it made no version, else the pins of
+    /// versions that must stay for now.
+    #[must_use = "the versions stay until the chain is reclaimed for these pins"]
     pub fn settle(
         &mut self,
         direction: Direction,
-        weighted: bool,
         relocate: bool,
         horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) -> bool {
-        let Some(head) = self.writer.heads[direction as usize].clone() else { return false };
+    ) -> Option<VersionPins> {
+        let head = self.writer.heads[direction as usize].clone()?;
         if head.delta.capacity() == 0 && !relocate {
-            return false;
+            return None;
         }
-        let next =
-            fold::settle(&head, horizon.published(), relocate, weighted, self.subgraph.memory().arena());
-        self.replace(direction, head, next, horizon, pinned);
+        let (weighted, arena) = (self.subgraph.is_weighted(), self.subgraph.memory().arena());
+        let next = fold::settle(&head, horizon.published(), relocate, weighted, arena);
+        let pins = self.replace(direction, head, next, horizon);
         self.subgraph.note_settled();
-        true
+        Some(pins)
     }
 
     /// Installs an image from a checkpoint as the first version, when the store is opened.
-    pub fn install(&mut self, direction: Direction, main: Main, as_of: Timestamp, weighted: bool) {
+    pub fn install(&mut self, direction: Direction, main: Main, as_of: Timestamp) {
         if direction == Direction::Out {
             self.writer.present = main.present;
         }
         self.subgraph.note_applied(self.last_ts().max(as_of));
-        let delta = Delta::new(as_of, 0, weighted, self.subgraph.memory().arena());
+        let delta = Delta::new(as_of, 0, self.subgraph.is_weighted(), self.subgraph.memory().arena());
         self.push(direction, Version::new(as_of, main, delta, 0));
     }
 
@@ -215,7 +202,7 @@ impl Latched<'_> {
         }
     }
 
-    pub(super) fn head(&mut self, direction: Direction, weighted: bool) -> Arc<Version> {
+    pub(super) fn head(&mut self, direction: Direction) -> Arc<Version> {
         if let Some(head) = &self.writer.heads[direction as usize] {
             return head.clone();
         }
@@ -223,6 +210,7 @@ impl Latched<'_> {
             self.subgraph.heads[direction as usize].is_in_memory(),
             "what was evicted is loaded before it changes"
         );
+        let weighted = self.subgraph.is_weighted();
         let main = Main { weights: weighted.then(Counted::default), ..Main::default() };
         let delta = Delta::new(Timestamp::ZERO, fold::MIN_DELTA, weighted, self.subgraph.memory().arena());
         let mut version = Version::new(Timestamp::ZERO, main, delta, 0);
@@ -238,8 +226,7 @@ impl Latched<'_> {
         head: Arc<Version>,
         next: impl Into<Arc<Version>>,
         horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
+    ) -> VersionPins {
         // A main part that gets a patch is part of the new version too, so it does not count as replaced.
         let next = next.into();
         if !next.main.neighbors.is_same(&head.main.neighbors) {
@@ -247,7 +234,7 @@ impl Latched<'_> {
         }
         self.push(direction, next);
         drop(head);
-        self.reclaim_recent(direction, horizon, pinned);
+        self.reclaim_recent(direction, horizon)
     }
 
     /// Makes `next` the head. A release store: a reader that loads it sees all of it.

@@ -20,6 +20,8 @@ pub(crate) struct Home {
     /// latch.
     pub(super) stamps: [AtomicU64; STAMPS],
     pub(super) memory: Memory,
+    /// True if edges have weights.
+    pub(super) weighted: bool,
     /// True if the page was evicted from its table (rule P6). Stored under all latches of the page.
     left: AtomicBool,
 }
@@ -31,14 +33,10 @@ pub(crate) const STAMPS: usize = if cfg!(feature = "loom") { 1 } else { PAGE };
 const LINE: usize = 64 / size_of::<u64>();
 
 impl Home {
-    pub(crate) fn new(memory: Memory) -> Home {
-        Home::changed_at(memory, Timestamp::ZERO)
-    }
-
     /// Makes the home of subgraphs whose last operations are at or before `since`.
-    pub(crate) fn changed_at(memory: Memory, since: Timestamp) -> Home {
+    pub(crate) fn new(memory: Memory, weighted: bool, since: Timestamp) -> Home {
         let stamps = std::array::from_fn(|_| AtomicU64::new(since.0 << 8));
-        Home { stamps, memory, left: AtomicBool::new(false) }
+        Home { stamps, memory, weighted, left: AtomicBool::new(false) }
     }
 
     /// Notes that the page is evicted from its table. The caller holds all its latches.

@@ -11,21 +11,15 @@ use crate::fold;
 use crate::grace::{Kept, KeptHead, Link, ReadGuard, Unlinked};
 use crate::main_part::Main;
 use crate::op::{LocalOp, Ops};
-use crate::reclaim::{Horizon, Pin, judge};
+use crate::reclaim::{Horizon, Pin, VersionPins, judge};
 use crate::version::{Version, load_changed};
 
 impl Latched<'_> {
     /// Judges again the versions of a chain that waited for the snapshot `gone`, which has closed (rule R6).
-    /// Unlinks dead ones, and reports the pins of the others. O(versions newer than these) steps and few
+    /// Unlinks dead ones, and returns the pins of the others. O(versions newer than these) steps and few
     /// judgements.
-    pub fn reclaim(
-        &mut self,
-        direction: Direction,
-        gone: Pin,
-        horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
-        self.unlink_dead(direction, Some(gone), horizon, pinned);
+    pub fn reclaim(&mut self, direction: Direction, gone: Pin, horizon: &impl Horizon) -> VersionPins {
+        self.unlink_dead(direction, Some(gone), horizon)
     }
 
     /// Evicts the chains of both directions if files hold their present content. The chains are
@@ -92,8 +86,8 @@ impl Latched<'_> {
     /// readers see that state, except readers with a page version. The mark stays behind the version: readers
     /// with a page version find the mark, not the end of the chain (rule E8). False if the chain was in
     /// memory, or its page was evicted: then another page may have its place (rule P6).
-    pub fn reload(&mut self, direction: Direction, main: Main, weighted: bool) -> bool {
-        let loaded = self.loaded(direction, (self.last_ts(), main), 0, weighted);
+    pub fn reload(&mut self, direction: Direction, main: Main) -> bool {
+        let loaded = self.loaded(direction, (self.last_ts(), main), 0);
         loaded.map(|version| self.push(direction, version)).is_some()
     }
 
@@ -105,12 +99,11 @@ impl Latched<'_> {
         direction: Direction,
         below: (Timestamp, Main),
         commits: &[(Timestamp, Vec<LocalOp>)],
-        weighted: bool,
         horizon: &impl Horizon,
     ) -> bool {
         let (begin, count) = (below.0, commits.iter().map(|(_, ops)| ops.len()).sum());
-        let Some(mut version) = self.loaded(direction, below, count, weighted) else { return false };
-        let arena = self.subgraph.memory().arena();
+        let Some(mut version) = self.loaded(direction, below, count) else { return false };
+        let (weighted, arena) = (self.subgraph.is_weighted(), self.subgraph.memory().arena());
         for (ts, ops) in commits {
             let ops = Ops::plain(ops);
             match version.delta.accepts(ops.len(), *ts) {
@@ -136,13 +129,12 @@ impl Latched<'_> {
         direction: Direction,
         (begin, main): (Timestamp, Main),
         count: usize,
-        weighted: bool,
     ) -> Option<Version> {
         let left = self.has_left() && !faults::is_on(PlantedFault::EvictedPageFilled);
         if self.subgraph.heads[direction as usize].is_in_memory() || left {
             return None;
         }
-        let delta = Delta::new(begin, count, weighted, self.subgraph.memory().arena());
+        let delta = Delta::new(begin, count, self.subgraph.is_weighted(), self.subgraph.memory().arena());
         let mut version = Version::new(begin, main, delta, 0);
         // Views distinguish versions by number. No earlier version had this number, unless it had the same
         // content: a number is never above the stamp, and the count of settlings never falls.
@@ -228,13 +220,8 @@ impl Latched<'_> {
     /// Unlinks dead versions after a merge, from the newest down to the first one that a snapshot reads.
     /// Older versions have been judged before, and wait for the pins that were reported then. So held
     /// snapshots do not slow a merge.
-    pub(super) fn reclaim_recent(
-        &mut self,
-        direction: Direction,
-        horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
-        self.unlink_dead(direction, None, horizon, pinned);
+    pub(super) fn reclaim_recent(&mut self, direction: Direction, horizon: &impl Horizon) -> VersionPins {
+        self.unlink_dead(direction, None, horizon)
     }
 
     /// Unlinks dead versions, newest first: the versions that waited for `gone`, or the newest ones if `gone`
@@ -244,9 +231,9 @@ impl Latched<'_> {
         direction: Direction,
         gone: Option<Pin>,
         horizon: &impl Horizon,
-        mut pinned: impl FnMut(Pin),
-    ) {
-        let Some(head) = self.writer.heads[direction as usize].clone() else { return };
+    ) -> VersionPins {
+        let Some(head) = self.writer.heads[direction as usize].clone() else { return VersionPins::default() };
+        let mut pins = VersionPins::default();
         let mut unlinked: SmallVec<[Unlinked; 2]> = SmallVec::new();
         let walk = ReadGuard::begin();
         let mut successor = &*head;
@@ -264,7 +251,7 @@ impl Latched<'_> {
             }
             match judge(begin, end, horizon) {
                 Some(pin) => {
-                    pinned(pin);
+                    pins.push(pin);
                     if gone.is_none() && matches!(pin, Pin::Snapshot(_)) {
                         break;
                     }
@@ -281,5 +268,6 @@ impl Latched<'_> {
         }
         drop(walk);
         unlinked.into_iter().for_each(|version| self.subgraph.memory().retire_list().take(version));
+        pins
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, Timestamp};
 
-use crate::grace::Memory;
 use crate::subgraph::{Home, PAGE, STAMPS, Stamp, Subgraph};
 
 /// Consecutive subgraphs, and the data that they share. A page of a table has [`PAGE`] subgraphs.
@@ -19,23 +18,17 @@ pub struct SubgraphPage {
 }
 
 impl SubgraphPage {
-    /// Makes a page of `count` empty subgraphs, which allocate from `memory`. `count` is between one and
-    /// [`PAGE`].
-    pub fn new(memory: Memory, count: usize) -> SubgraphPage {
-        SubgraphPage::with_home(Home::new(memory), count)
-    }
-
-    fn with_home(home: Home, count: usize) -> SubgraphPage {
+    /// Makes a page of `count` empty subgraphs. `count` is between one and [`PAGE`].
+    pub(super) fn new(home: Home, count: usize) -> SubgraphPage {
         let home = Arc::new(home);
         let subgraphs = (0..count.max(1)).map(|place| Subgraph::at(home.clone(), place)).collect();
         SubgraphPage { subgraphs, home }
     }
 
     /// Makes a page that replaces an evicted one. All its chains are marked as not in memory. This includes
-    /// chains without an image: readers of older states must not treat them as empty. The last operation on
-    /// the page was at or before `since`.
-    pub fn marked(memory: Memory, since: Timestamp, directions: &[Direction]) -> SubgraphPage {
-        let page = SubgraphPage::with_home(Home::changed_at(memory, since), STAMPS);
+    /// chains without an image: readers of older states must not treat them as empty.
+    pub(super) fn marked(home: Home, directions: &[Direction]) -> SubgraphPage {
+        let page = SubgraphPage::new(home, STAMPS);
         let marked = if faults::is_on(PlantedFault::LoadedPageUnmarked) { &[] } else { directions };
         for subgraph in page.iter() {
             let mut latched = subgraph.latch_for_upkeep();

@@ -49,7 +49,7 @@ fn a_stored_page_is_not_in_memory_until_it_is_loaded() {
     assert!(table.get_or_create(of(3), hold).is_ok());
     assert!(table.existing().count() == PAGE && table.possible().count() == 3 * PAGE);
     assert!(table.numbers().eq([2, 3, 9]));
-    let page = || SubgraphPage::new(Memory::default(), PAGE);
+    let page = || table.new_page(PAGE);
     let stored = table.stored_page(2).unwrap();
     assert_eq!(stored, Stored { since: NOW, was_loaded: false });
     assert!(table.load(2, stored, page()) && !table.load(2, stored, page()), "the first one stays");
@@ -78,7 +78,7 @@ fn a_page_without_chains_is_evicted_and_loaded_again() {
     let subgraph = table.get_or_create(of(5), &hold).unwrap();
     let op = LocalOp { local: LocalVertex(0), op: EdgeOp::Insert, dst: VertexId(1), weight: 1.0 };
     let mut latched = subgraph.latch();
-    latched.apply(Direction::Out, Ops::plain(&[op]), NOW, false, &KeepAll, |_| ());
+    let _ = latched.apply(Direction::Out, Ops::plain(&[op]), NOW, &KeepAll);
     drop(latched);
     assert_eq!(evict(&table, 5), None, "a chain is in memory");
     subgraph.latch().evict(Direction::Out);
@@ -96,7 +96,7 @@ fn a_page_without_chains_is_evicted_and_loaded_again() {
     assert!(!table.free_pages() && account.used() == before, "a hold keeps it");
     assert!(!page[7].is_resident(), "a chain that never had a version has the mark too");
     let main = Main::from_parts(0, &[0; 65], &[], None, table.arena()).unwrap();
-    assert!(!page[0].latch().reload(Direction::Out, main, false), "nothing comes back to it");
+    assert!(!page[0].latch().reload(Direction::Out, main), "nothing comes back to it");
     assert!(matches!(table.find(of(5), &hold), Err(NotInMemory)));
     assert!(table.get_or_create(of(5), &hold).is_err() && !table.is_absent(5));
     drop(hold);
@@ -104,7 +104,7 @@ fn a_page_without_chains_is_evicted_and_loaded_again() {
     let stored = table.stored_page(5).unwrap();
     assert_eq!(stored, Stored { since: NOW, was_loaded: true });
     assert!(table.numbers().eq([5]) && table.unloaded().eq([5]) && !table.all_loaded());
-    let page = SubgraphPage::marked(table.memory().clone(), stored.since, &[Direction::Out]);
+    let page = table.marked_page(stored, &[Direction::Out]);
     assert!(table.load(5, stored, page) && table.all_loaded());
     let hold = table.hold();
     let page = table.page(5, &hold).unwrap();
@@ -124,7 +124,7 @@ fn a_page_that_is_loaded_for_the_first_time_never_looks_absent() {
             scope.spawn(|| {
                 for table in &tables {
                     let stored = table.stored_page(0).unwrap();
-                    assert!(table.load(0, stored, SubgraphPage::new(memory.clone(), 1)));
+                    assert!(table.load(0, stored, table.new_page(1)));
                 }
             });
             for table in &tables {
@@ -146,7 +146,7 @@ fn a_chain_that_was_loaded_as_empty_gets_versions_of_new_numbers() {
     let apply = |op, ts| {
         let op = LocalOp { local: LocalVertex(0), op, dst: VertexId(1), weight: 1.0 };
         let ops = [op];
-        subgraph.latch().apply(Direction::Out, Ops::plain(&ops), Timestamp(ts), false, &KeepAll, |_| ());
+        let _ = subgraph.latch().apply(Direction::Out, Ops::plain(&ops), Timestamp(ts), &KeepAll);
         subgraph.version(Direction::Out, Timestamp(ts)).unwrap().unwrap().number
     };
     let before = [apply(EdgeOp::Insert, 1), apply(EdgeOp::Remove, 2)];

@@ -27,8 +27,9 @@ impl World {
     }
 
     fn with_patches(weighted: bool, sizes: PatchSizes) -> World {
-        let memory = Memory::new(Arena::new().with_patch_sizes(sizes));
-        World { table: SubgraphTable::new(memory), weighted, states: vec![<_>::default()] }
+        let arena = Arena::new().with_patch_sizes(sizes);
+        let table = SubgraphTable::new(Memory::new(arena)).with_weights(weighted);
+        World { table, weighted, states: vec![<_>::default()] }
     }
 
     fn now(&self) -> Timestamp {
@@ -58,7 +59,7 @@ impl World {
             _ => _ = edges.insert((src, dst), weight),
         }
         let mut latched = self.table.get_or_create(src_id.subgraph(), Hold::none()).unwrap().latch();
-        latched.apply(Direction::Out, Ops::plain(&[local_op]), ts, self.weighted, &KeepAll, |_| ());
+        let _ = latched.apply(Direction::Out, Ops::plain(&[local_op]), ts, &KeepAll);
         drop(latched);
         self.states.push((edges, marks));
     }
@@ -83,14 +84,13 @@ impl World {
             weight,
         };
         let ops: Vec<LocalOp> = new.iter().map(op).collect();
-        let mut latched =
-            self.table.get_or_create(VertexId(new[0].0).subgraph(), Hold::none()).unwrap().latch();
-        latched.apply(Direction::Out, Ops::plain(&ops), ts, self.weighted, &KeepAll, |_| ());
+        let subgraph = self.table.get_or_create(VertexId(new[0].0).subgraph(), Hold::none()).unwrap();
+        let _ = subgraph.latch().apply(Direction::Out, Ops::plain(&ops), ts, &KeepAll);
     }
 
     fn settle(&mut self, subgraph: u32) {
         if let Some(subgraph) = self.table.get(SubgraphId(subgraph), Hold::none()) {
-            subgraph.latch().settle(Direction::Out, self.weighted, false, &KeepAll, |_| ());
+            let _ = subgraph.latch().settle(Direction::Out, false, &KeepAll);
         }
     }
 
@@ -347,7 +347,7 @@ fn a_copy_of_edges_without_ranks_is_left_once_one_has_a_rank() {
     let (ops, ranked) = ([op(3), op(30)], [Attributes { rank: 7, row: RowRef::Empty }; 2]);
     let ts = Timestamp(world.now().0 + 1);
     let mut latched = world.table.get_or_create(SubgraphId(1), Hold::none()).unwrap().latch();
-    latched.apply(Direction::Out, Ops::with(&ops, &ranked), ts, false, &KeepAll, |_| ());
+    let _ = latched.apply(Direction::Out, Ops::with(&ops, &ranked), ts, &KeepAll);
     drop(latched);
     let (view, _) = world.refresh(Some(Arc::new(view)), ts);
     let found: Vec<u32> = view.neighbors(VertexId(64), Direction::Out).iter().map(|v| v.0).collect();
@@ -361,7 +361,7 @@ fn a_far_id_costs_a_chunk_not_a_view() {
     let far = VertexId(u32::MAX - 7);
     let op = LocalOp { local: far.local(), op: EdgeOp::Insert, dst: VertexId(1), weight: 0.0 };
     let subgraph = table.get_or_create(far.subgraph(), Hold::none()).unwrap();
-    subgraph.latch().apply(Direction::Out, Ops::plain(&[op]), Timestamp(1), false, &KeepAll, |_| ());
+    let _ = subgraph.latch().apply(Direction::Out, Ops::plain(&[op]), Timestamp(1), &KeepAll);
     let mut out = DirectionView::default();
     let page = |i| Page { lists: table.page(i, Hold::none()), existence: table.page(i, Hold::none()) };
     out.refresh(u32::MAX as usize, page, Direction::Out, Timestamp(1), false).unwrap();

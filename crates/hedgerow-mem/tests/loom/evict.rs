@@ -76,7 +76,7 @@ impl Tier {
         let image = self.image();
         let mut latched = self.store.subgraph().latch();
         if latched.last_ts() == applied {
-            latched.reload(Direction::Out, image, false);
+            latched.reload(Direction::Out, image);
         }
     }
 
@@ -175,7 +175,7 @@ impl Tier {
         }
         let ts = self.store.clock.order().draw();
         let op = LocalOp { local: V, op: EdgeOp::Insert, dst: VertexId(dst), weight: 0.0 };
-        latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &self.store.horizon(), |_| ());
+        let _ = latched.apply(Direction::Out, Ops::plain(&[op]), ts, &self.store.horizon());
         drop(latched);
         self.store.clock.complete(ts, 0, 0);
     }

@@ -45,7 +45,7 @@ impl Outside {
         let mut latched = store.subgraph().latch_for_upkeep();
         let commits: Vec<_> = self.inbox.lock().unwrap().iter().map(|&(ts, op)| (ts, vec![op])).collect();
         let below = (Timestamp(1), image(vec![1], store.memory.arena()));
-        assert!(latched.reload_with(Direction::Out, below, &commits, false, &store.horizon()));
+        assert!(latched.reload_with(Direction::Out, below, &commits, &store.horizon()));
         latched.note_loaded();
         self.inbox.lock().unwrap().clear();
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_core::{Direction, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{EdgeOp, Horizon, Main, Memory, Ops, PageLook, Subgraph, SubgraphPage, SubgraphTable};
+use hedgerow_mem::{EdgeOp, Main, Memory, Ops, PageLook, Subgraph, SubgraphTable};
 use hedgerow_txn::{Clock, Counts, ReaderRegistry};
 use loom::sync::Mutex;
 use loom::thread;
@@ -55,7 +55,7 @@ impl Tier {
     /// Loads the page if it is stored, and then the chain, in the same steps as the store.
     fn load(&self) {
         if let Some(stored) = self.table.stored_page(0) {
-            let page = SubgraphPage::marked(self.table.memory().clone(), stored.since, &OUT);
+            let page = self.table.marked_page(stored, &OUT);
             self.table.load(0, stored, page);
         }
         let seen = self.with(|subgraph| (!subgraph.is_resident()).then(|| subgraph.stamp().applied()));
@@ -64,7 +64,7 @@ impl Tier {
         self.with(|subgraph| {
             let mut latched = subgraph.latch();
             if latched.last_ts() == applied {
-                latched.reload(Direction::Out, image, false);
+                latched.reload(Direction::Out, image);
             }
         });
     }
@@ -130,7 +130,7 @@ impl Tier {
                 if latched.is_resident() {
                     let ts = self.clock.order().draw();
                     let op = LocalOp { local: V, op: EdgeOp::Insert, dst: VertexId(dst), weight: 0.0 };
-                    latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &self.horizon(), |_| ());
+                    let _ = latched.apply(Direction::Out, Ops::plain(&[op]), ts, &self.horizon());
                     drop(latched);
                     self.clock.complete(ts, 0, 0);
                     return;
@@ -221,7 +221,7 @@ fn a_chain_is_not_loaded_into_a_page_that_left() {
         let found = tier.table.get(ID, &hold);
         if let Some(subgraph) = found {
             let image = tier.image();
-            subgraph.latch().reload(Direction::Out, image, false);
+            subgraph.latch().reload(Direction::Out, image);
         }
         evicts.join().unwrap();
         if let Some(subgraph) = found.filter(|subgraph| subgraph.is_resident()) {

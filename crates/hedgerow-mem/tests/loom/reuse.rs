@@ -48,7 +48,7 @@ impl Keyed {
         let ts = store.clock.order().draw();
         bind();
         let op = LocalOp { local: V, op: EdgeOp::Vertex, dst: VertexId(exists.into()), weight: 0.0 };
-        latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &store.horizon(), |_| ());
+        let _ = latched.apply(Direction::Out, Ops::plain(&[op]), ts, &store.horizon());
         drop(latched);
         store.clock.complete(ts, if exists { 1 } else { -1 }, 0);
         ts

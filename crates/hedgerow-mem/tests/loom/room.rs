@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use hedgerow_core::{Direction, Timestamp, VertexId};
 use hedgerow_mem::Ops;
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{EdgeOp, Pin};
+use hedgerow_mem::{EdgeOp, Pin, VersionPins};
 use hedgerow_txn::Registration;
 use loom::thread;
 
@@ -66,9 +66,9 @@ fn three(model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// Asserts that a replaced version is dead or waits for readers, because only published entries are folded.
-fn not_for_publication(pin: Pin) {
-    assert!(!matches!(pin, Pin::Unpublished(_)), "{pin:?}");
+/// Asserts that replaced versions are dead or wait for readers, because only published entries are folded.
+fn not_for_publication(pins: VersionPins) {
+    assert!(pins.into_iter().all(|pin| !matches!(pin, Pin::Unpublished(_))));
 }
 
 impl Run {
@@ -81,9 +81,9 @@ impl Run {
     /// Commits as single operations do: makes room first, then draws the timestamp.
     fn single(&self, op: LocalOp) {
         let mut latched = self.store.subgraph().latch();
-        latched.make_room(Direction::Out, 1, false, &self.store.horizon(), not_for_publication);
+        not_for_publication(latched.make_room(Direction::Out, 1, &self.store.horizon()));
         let ts = self.draw(&[op]);
-        latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &self.store.horizon(), |_| ());
+        let _ = latched.apply(Direction::Out, Ops::plain(&[op]), ts, &self.store.horizon());
         drop(latched);
         self.store.clock.complete(ts, 0, 0);
     }
@@ -92,16 +92,11 @@ impl Run {
     /// whether it did.
     fn large(&self, ops: &[LocalOp]) -> bool {
         let mut latched = self.store.subgraph().latch();
-        let built = latched.prepare(
-            Direction::Out,
-            Ops::plain(ops),
-            false,
-            &self.store.horizon(),
-            not_for_publication,
-        );
+        let (built, pins) = latched.prepare(Direction::Out, Ops::plain(ops), &self.store.horizon());
+        not_for_publication(pins);
         let ahead = built.is_some();
         let ts = self.draw(ops);
-        latched.apply_ahead(Direction::Out, Ops::plain(ops), built, ts, false, &self.store.horizon(), |_| ());
+        let _ = latched.apply_ahead(Direction::Out, Ops::plain(ops), built, ts, &self.store.horizon());
         drop(latched);
         self.store.clock.complete(ts, 0, 0);
         ahead
@@ -110,7 +105,7 @@ impl Run {
     /// Prepares a large commit and fails before it draws a timestamp.
     fn refused(&self, ops: &[LocalOp]) {
         let mut latched = self.store.subgraph().latch();
-        drop(latched.prepare(Direction::Out, Ops::plain(ops), false, &self.store.horizon(), |_| ()));
+        drop(latched.prepare(Direction::Out, Ops::plain(ops), &self.store.horizon()));
     }
 
     fn check(&self, registration: &Registration) {

@@ -7,7 +7,7 @@ use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, Vertex
 use hedgerow_mem::Ops;
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::version::{NotInMemory, Read};
-use hedgerow_mem::{EdgeOp, Horizon, Memory, Pin, Subgraph, SubgraphPage};
+use hedgerow_mem::{EdgeOp, Horizon, Memory, Pin, Subgraph, SubgraphPage, SubgraphTable};
 use hedgerow_txn::{ActiveReaders, Clock, Counts, ReaderRegistry, Registration};
 use loom::thread;
 
@@ -48,7 +48,7 @@ impl Horizon for Live<'_> {
 pub(crate) fn store() -> Arc<Store> {
     let memory = Memory::default();
     Arc::new(Store {
-        page: SubgraphPage::new(memory.clone(), 1),
+        page: SubgraphTable::new(memory.clone()).new_page(1),
         memory,
         clock: Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY),
         readers: ReaderRegistry::default(),
@@ -70,7 +70,7 @@ impl Store {
         let mut latched = self.subgraph().latch();
         let ts = self.clock.order().draw();
         let op = LocalOp { local: V, op, dst: VertexId(dst), weight: 0.0 };
-        latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &self.horizon(), |_| ());
+        let _ = latched.apply(Direction::Out, Ops::plain(&[op]), ts, &self.horizon());
         drop(latched);
         self.clock.complete(ts, 0, 0);
     }
@@ -93,11 +93,9 @@ impl Store {
     }
 
     pub(crate) fn reclaim(&self) -> Vec<Pin> {
-        let mut pins = Vec::new();
         // Simulates that the oldest version waits for a commit that is now published.
         let all = Pin::Unpublished(Timestamp::ZERO);
-        self.subgraph().latch().reclaim(Direction::Out, all, &self.horizon(), |pin| pins.push(pin));
-        pins
+        self.subgraph().latch().reclaim(Direction::Out, all, &self.horizon()).into_iter().collect()
     }
 }
 
@@ -135,7 +133,7 @@ fn a_reader_beside_an_eviction_finds_its_version_or_none_in_memory() {
         store.commit(1, EdgeOp::Insert);
         let registration = store.register();
         store.commit(2, EdgeOp::Insert);
-        store.subgraph().latch().settle(Direction::Out, false, false, &store.horizon(), |_| ());
+        let _ = store.subgraph().latch().settle(Direction::Out, false, &store.horizon());
         let evictor = store.clone();
         let evicts = thread::spawn(move || {
             evictor.subgraph().latch().evict(Direction::Out);
@@ -224,9 +222,9 @@ fn reclamation_beside_a_registering_reader_frees_nothing_that_it_needs() {
             reader.readers.close(registration);
         });
         store.commit(3, EdgeOp::Insert);
-        store.reclaim();
+        let _ = store.reclaim();
         reads.join().unwrap();
-        store.reclaim();
+        let _ = store.reclaim();
         assert_eq!(store.versions(), 1);
     });
 }
@@ -240,7 +238,7 @@ fn settling_beside_a_reader_changes_nothing() {
         let settler = store.clone();
         let settles = thread::spawn(move || {
             let horizon = settler.horizon();
-            settler.subgraph().latch().settle(Direction::Out, false, false, &horizon, |_| ());
+            let _ = settler.subgraph().latch().settle(Direction::Out, false, &horizon);
         });
         let registration = store.register();
         assert_eq!(store.read(registration.ts()), [1, 2]);

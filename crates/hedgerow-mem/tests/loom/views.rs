@@ -78,7 +78,7 @@ fn a_refresh_beside_settling_ends_up_settled() {
         let settler = store.clone();
         let settles = thread::spawn(move || {
             let horizon = settler.horizon();
-            settler.subgraph().latch().settle(Direction::Out, false, false, &horizon, |_| ());
+            let _ = settler.subgraph().latch().settle(Direction::Out, false, &horizon);
         });
         let registration = store.register();
         let view = store.view(None, registration.ts());

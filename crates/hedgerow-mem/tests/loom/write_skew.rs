@@ -28,7 +28,7 @@ impl Horizon for Nobody {
 /// Inserts the edge, releases the latch and completes the commit.
 fn apply(clock: &Clock, mut latched: Latched<'_>, ts: Timestamp) {
     let op = LocalOp { local: V, op: EdgeOp::Insert, dst: VertexId(9), weight: 0.0 };
-    latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &Nobody(clock.published()), |_| ());
+    let _ = latched.apply(Direction::Out, Ops::plain(&[op]), ts, &Nobody(clock.published()));
     drop(latched);
     clock.complete(ts, 0, 0);
 }

@@ -4,16 +4,27 @@
 //! the versions that waited for its publication.
 
 use hedgerow_core::sync::{Ordering, fence};
-use hedgerow_mem::{Hold, Latched, Pin, Subgraph};
+use hedgerow_mem::{Hold, Latched, Pin, Subgraph, VersionPins};
 
 use crate::order::pending::Reasons;
 use crate::pager::Pager;
 use crate::tables::PartitionKey;
 
 impl Pager {
+    /// Records that versions of `chain` wait for `pins`. Takes a lock if there are any; the caller may hold
+    /// latches.
+    #[inline]
+    pub fn keep(&self, chain: impl Into<PartitionKey>, pins: VersionPins) {
+        if !pins.is_empty() {
+            let chain = chain.into();
+            pins.into_iter().for_each(|pin| self.keep_for(chain, pin));
+        }
+    }
+
     /// Records that a version of `chain` waits for `pin`.
-    pub fn keep(&self, chain: impl Into<PartitionKey>, pin: Pin) {
-        self.pending.add(chain.into(), pin, &self.order.readers);
+    #[cold]
+    pub fn keep_for(&self, chain: PartitionKey, pin: Pin) {
+        self.pending.add(chain, pin, &self.order.readers);
     }
 
     /// Evicts all that can be evicted; if `cools`, leaves it cooling. Returns the number of subgraphs in
@@ -35,7 +46,7 @@ impl Pager {
         fence(Ordering::SeqCst);
         let mut left = Vec::new();
         self.reclaim_unlatched(&mut left, false);
-        left.into_iter().for_each(|(chain, gone)| self.keep(chain, gone));
+        left.into_iter().for_each(|(chain, gone)| self.keep_for(chain, gone));
     }
 
     /// Passes the released pins to reclamation. Waits for latches; never called in a forked child, whose
@@ -84,7 +95,7 @@ impl Pager {
 
     fn reclaim_chain(&self, chain: PartitionKey, gone: Pin, latched: &mut Latched<'_>) {
         let horizon = self.order.horizon();
-        latched.reclaim(chain.direction, gone, &horizon, |pin| self.keep(chain, pin));
+        self.keep(chain, latched.reclaim(chain.direction, gone, &horizon));
     }
 }
 

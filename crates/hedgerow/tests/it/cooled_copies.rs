@@ -40,24 +40,24 @@ fn list(chain: &Subgraph, at: u64) -> Vec<u32> {
 
 fn insert(chain: &Subgraph, dst: u32, at: u64) {
     let op = LocalOp { local: LocalVertex(0), op: EdgeOp::Insert, dst: VertexId(dst), weight: 0.0 };
-    chain.latch().apply(OUT, Ops::plain(&[op]), Timestamp(at), false, &Nobody, |_| ());
+    let _ = chain.latch().apply(OUT, Ops::plain(&[op]), Timestamp(at), &Nobody);
 }
 
 pub(crate) fn what_cools_is_linked_again_only_if_it_is_what_it_was() {
     let memory = Memory::default();
     let chain = Subgraph::new(memory.clone());
-    chain.latch().install(OUT, image(&memory), Timestamp(1), false);
+    chain.latch().install(OUT, image(&memory), Timestamp(1));
     let cool = |clean| chain.latch().evict_clean(Timestamp(clean), &Nobody);
     assert!(cool(1) && chain.is_cooling() && !chain.is_resident());
     assert!(chain.latch().relink() && !chain.is_cooling());
     assert_eq!(list(&chain, 1), [1]);
     // Another thread has read the chain back, so the mark is gone. A thread that saw the mark before takes
     // the chain from the queue only now.
-    assert!(cool(1) && chain.latch().reload(OUT, image(&memory), false));
+    assert!(cool(1) && chain.latch().reload(OUT, image(&memory)));
     assert!(!chain.latch().relink(), "what was read back stays");
     assert_eq!(list(&chain, 1), [1]);
     // A write follows the read, so the stamp differs, too.
-    assert!(cool(1) && chain.latch().reload(OUT, image(&memory), false));
+    assert!(cool(1) && chain.latch().reload(OUT, image(&memory)));
     insert(&chain, 2, 2);
     assert!(!chain.latch().relink(), "the change stays");
     assert_eq!(list(&chain, 2), [1, 2]);

@@ -36,7 +36,7 @@ pub(crate) fn a_page_that_left_stays_under_a_hold_and_is_not_filled() {
     let hold = table.hold();
     let chain = table.get_or_create(ID, &hold).unwrap();
     let op = LocalOp { local: LocalVertex(0), op: EdgeOp::Insert, dst: VertexId(1), weight: 0.0 };
-    chain.latch().apply(OUT, Ops::plain(&[op]), Timestamp(1), false, &Nobody, |_| ());
+    let _ = chain.latch().apply(OUT, Ops::plain(&[op]), Timestamp(1), &Nobody);
     let evict = || table.evict_page(5, (table.page(5, &hold).unwrap(), &[OUT]), |_| true);
     assert_eq!(evict(), None, "a chain is in memory");
     chain.latch().evict(OUT);
@@ -44,7 +44,7 @@ pub(crate) fn a_page_that_left_stays_under_a_hold_and_is_not_filled() {
     let before = account.used();
     assert!(!table.free_pages() && account.used() == before, "a page is freed under a hold");
     let image = Main::from_parts(0, &[0; 65], &[], None, table.arena()).unwrap();
-    assert!(!chain.latch().reload(OUT, image, false), "a page that left is filled");
+    assert!(!chain.latch().reload(OUT, image), "a page that left is filled");
     drop(hold);
     assert!(frees_pages(&table));
     assert!(account.used() + SubgraphPage::bytes() as u64 <= before);

@@ -39,8 +39,8 @@ pub(super) fn merge_ahead(
         return false;
     }
     let chain = PartitionKey { label: label.label, subgraph: batch.subgraph, direction };
-    let pinned = |pin| engine.pager.keep(chain, pin);
-    let built = held.prepare(direction, ops, label.weighted, &engine.order.horizon(), pinned);
+    let (built, pins) = held.prepare(direction, ops, &engine.order.horizon());
+    engine.pager.keep(chain, pins);
     ahead.extend(built.map(|built| (at as u32, direction, built)));
     if bytes > 0 {
         merges.end(bytes);

@@ -273,21 +273,22 @@ impl Loaded {
         item: &ReplayAttributes,
         ts: Timestamp,
     ) {
-        let weighted = self.config.weighted && entry.label() == LabelId::DEFAULT;
         let (direction, at) = (entry.direction(), entry.subgraph().vertex(entry.local()));
         let op = LocalOp { local: entry.local(), op, dst: entry.other(), weight: item.weight };
         let row = self.placement().row_at(direction, at, entry.other(), item.row.as_ref().into());
         let (ops, attributes) = ([op], [Attributes { rank: item.rank, row }]);
         let ops = Ops::with(&ops, &attributes);
-        subgraph.latch().apply(direction, ops, ts, weighted, &NoReaders(ts), |_| ());
+        let pins = subgraph.latch().apply(direction, ops, ts, &NoReaders(ts));
+        debug_assert!(pins.is_empty(), "nobody reads");
     }
 
     fn apply_vertex(&self, id: VertexId, exists: bool, ts: Timestamp) -> Checked {
         let found = self.subgraphs.get_or_create(id.subgraph(), Hold::none());
         let subgraph = found.map_err(|_| NOT_LOADED)?;
         let op = vertex_op(id.local(), exists);
-        let (ops, weighted) = ([op], self.config.weighted);
-        subgraph.latch().apply(Direction::Out, Ops::plain(&ops), ts, weighted, &NoReaders(ts), |_| ());
+        let ops = [op];
+        let pins = subgraph.latch().apply(Direction::Out, Ops::plain(&ops), ts, &NoReaders(ts));
+        debug_assert!(pins.is_empty(), "nobody reads");
         Ok(())
     }
 

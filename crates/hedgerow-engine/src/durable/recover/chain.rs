@@ -93,9 +93,9 @@ impl<'a> Chain<'a> {
             }
             return;
         }
-        let weighted = self.loaded.config.weighted && self.label == LabelId::DEFAULT;
         let ops = Ops::with(&self.ops, &self.attributes);
-        self.latched.apply(self.direction, ops, ts, weighted, &NoReaders(ts), |_| ());
+        let pins = self.latched.apply(self.direction, ops, ts, &NoReaders(ts));
+        debug_assert!(pins.is_empty(), "nobody reads");
     }
 }
 

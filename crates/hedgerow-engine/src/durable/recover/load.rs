@@ -47,7 +47,8 @@ pub(crate) fn load_segments(
     let of_label = |label: LabelId| {
         stored.iter().filter(|page| page.label == label).map(|page| page.page).collect::<Vec<u32>>()
     };
-    let subgraphs = SubgraphTable::with_stored(memory, (of_label(LabelId::DEFAULT), manifest.checkpoint));
+    let subgraphs = SubgraphTable::with_stored(memory, (of_label(LabelId::DEFAULT), manifest.checkpoint))
+        .with_weights(manifest.config.weighted);
     let labels = LabelTables::new(subgraphs.memory());
     for pages in stored.chunk_by(|a, b| a.label == b.label) {
         let label = pages[0].label;

@@ -43,7 +43,7 @@ impl Seeded {
 
 /// Returns a subgraph with random commits, and its state after each timestamp.
 fn grown(seed: u64, horizon: &impl Horizon, weighted: bool) -> (Subgraph, Vec<State>) {
-    let subgraph = Subgraph::new(Memory::new(Arena::new()));
+    let subgraph = Subgraph::alone(Memory::new(Arena::new()), weighted);
     let (mut states, mut random) = (vec![State::default()], Seeded(seed));
     for ts in (1..=90).map(Timestamp) {
         let mut state = states.last().cloned().unwrap_or_default();
@@ -72,9 +72,9 @@ fn grown(seed: u64, horizon: &impl Horizon, weighted: bool) -> (Subgraph, Vec<St
             ops.push(LocalOp { local, op: EdgeOp::Vertex, dst, weight: 1.0 });
         }
         let mut latched = subgraph.latch();
-        latched.apply(Direction::Out, Ops::plain(&ops), ts, weighted, horizon, |_| ());
+        let _ = latched.apply(Direction::Out, Ops::plain(&ops), ts, horizon);
         if random.below(12) == 0 {
-            latched.settle(Direction::Out, weighted, false, horizon, |_| ());
+            let _ = latched.settle(Direction::Out, false, horizon);
         }
         states.push(state);
     }

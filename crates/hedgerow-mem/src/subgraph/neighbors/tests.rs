@@ -17,7 +17,7 @@ type Lists = BTreeMap<(u8, u32), f64>;
 
 /// Returns a subgraph with a short and a long list, and its lists after each commit.
 fn grown(weighted: bool, sizes: PatchSizes) -> (Subgraph, Vec<Lists>) {
-    let subgraph = Subgraph::new(Memory::new(Arena::new().with_patch_sizes(sizes)));
+    let subgraph = Subgraph::alone(Memory::new(Arena::new().with_patch_sizes(sizes)), weighted);
     let mut states = vec![Lists::new()];
     let mut commit = |ops: &[(LocalVertex, u32, EdgeOp)]| {
         let ts = Timestamp(states.len() as u64);
@@ -32,9 +32,9 @@ fn grown(weighted: bool, sizes: PatchSizes) -> (Subgraph, Vec<Lists>) {
         };
         let ops: Vec<LocalOp> = ops.iter().map(&mut op).collect();
         let mut latched = subgraph.latch();
-        latched.apply(Direction::Out, Ops::plain(&ops), ts, weighted, &KeepAll, |_| ());
+        let _ = latched.apply(Direction::Out, Ops::plain(&ops), ts, &KeepAll);
         if ts.0.is_multiple_of(10) {
-            latched.settle(Direction::Out, weighted, false, &KeepAll, |_| ());
+            let _ = latched.settle(Direction::Out, false, &KeepAll);
         }
         drop(latched);
         states.push(lists);
@@ -127,7 +127,7 @@ fn a_reader_may_read_and_write_the_subgraph_that_it_reads() {
         subgraph
             .for_each_neighbor(Direction::Out, t, local, |_, _| {
                 let mut latched = subgraph.latch();
-                latched.settle(Direction::Out, false, false, &KeepAll, |_| ());
+                let _ = latched.settle(Direction::Out, false, &KeepAll);
                 drop(latched);
                 inner += usize::from(count(local) == before);
             })

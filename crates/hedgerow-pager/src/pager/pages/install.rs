@@ -96,7 +96,7 @@ impl Installer<'_> {
             if direction == Direction::Out {
                 edges += self.count_edges(id, &main);
             }
-            latched.install(direction, main, self.checkpoint, self.config.weighted);
+            latched.install(direction, main, self.checkpoint);
         }
         Ok(edges)
     }
@@ -159,7 +159,7 @@ impl Installer<'_> {
         let main = self.main_of_label(Some(part), file)?;
         let counted = direction == Direction::Out && id.label != LabelId::VERTICES;
         let edges = if counted { self.count_edges(id.subgraph, &main) } else { 0 };
-        to.latch().install(direction, main, self.checkpoint, false);
+        to.latch().install(direction, main, self.checkpoint);
         Ok(edges)
     }
 

@@ -369,14 +369,14 @@ impl Pager {
         if main.edges().len() > degree as usize {
             return Err(invalid(file, "a list longer than its degree"));
         }
-        let subgraph = Subgraph::new(Memory::new(arena));
+        let subgraph = Subgraph::alone(Memory::new(arena), self.is_weighted(wanted.label));
         let mut latched = subgraph.latch();
         latched.evict(match wanted.direction {
             Direction::Out => Direction::In,
             Direction::In => Direction::Out,
         });
         // From timestamp zero on, so that every present reader may see it.
-        latched.install(wanted.direction, main, Timestamp::ZERO, self.is_weighted(wanted.label));
+        latched.install(wanted.direction, main, Timestamp::ZERO);
         drop(latched);
         lent.taken.set(lent.taken.bytes().min(bytes as u64));
         Ok(ColdList { subgraph, degree: degree as usize, _lent: lent })

@@ -128,7 +128,7 @@ impl Pages {
             return Ok(());
         }
         let sources = self.sources();
-        let page = SubgraphPage::new(table.memory().clone(), PAGE);
+        let page = table.new_page(PAGE);
         match self.fill((&page, table), &sources, (id, u64::MAX), loading) {
             Ok(()) => {
                 table.load(number, stored, page);
@@ -145,7 +145,7 @@ impl Pages {
     /// chains that they need (rule P6). The caller has the lock of the page.
     fn load_again(&self, table: &SubgraphTable, id: PageId, stored: Stored, note: impl FnOnce(u64)) {
         let directions = directions_of(&self.config, id.label);
-        let page = SubgraphPage::marked(table.memory().clone(), stored.since, directions);
+        let page = table.marked_page(stored, directions);
         note(page.iter().filter(|subgraph| !subgraph.is_resident()).count() as u64);
         table.load(id.page as usize, stored, page);
     }

@@ -33,7 +33,7 @@ impl Pages {
             return self.read_back((page, table), &sources, inboxes, (id, wanted)).map(|back| -back);
         }
         let Some(stored) = table.stored_page(number) else { return Ok(0) };
-        let page = SubgraphPage::new(table.memory().clone(), PAGE);
+        let page = table.new_page(PAGE);
         let filled = self
             .fill((&page, table), &sources, (id, wanted), &mut AnyRoom)
             .and_then(|()| self.mark_others(&page, table, &sources, (id, wanted)));
@@ -67,7 +67,7 @@ impl Pages {
             return Ok(());
         }
         let sources = self.sources();
-        let page = SubgraphPage::new(table.memory().clone(), PAGE);
+        let page = table.new_page(PAGE);
         match self.mark_others(&page, table, &sources, (id, 0)) {
             Ok(marked) => {
                 note(marked.unsigned_abs());
@@ -126,7 +126,6 @@ impl Pages {
         let gone = |place: &usize| page.get(*place).is_some_and(|subgraph| !subgraph.is_resident());
         let missing = places(wanted).filter(gone).fold(0, |mask: u64, place| mask | 1 << place);
         let (installer, mut back) = (self.installer(table), 0);
-        let weighted = installer.config.weighted && id.label == LabelId::DEFAULT;
         sources.read_images((id, missing), &mut |_| true, |image, file| {
             let (place, present, image_id) = (image.id.subgraph.index() % PAGE, image.present, image.id);
             let mains = installer.mains(image.id, Some(image), file)?;
@@ -137,7 +136,7 @@ impl Pages {
             let inbox = inboxes.view(image_id, Timestamp::INFINITY);
             let begin = inbox.as_ref().map_or(latched.last_ts(), |inbox| inbox.base.begin);
             let horizon = NoReaders(latched.last_ts());
-            put_back(&mut latched, (begin, mains), inbox.as_ref(), weighted, &horizon);
+            put_back(&mut latched, (begin, mains), inbox.as_ref(), &horizon);
             inboxes.remove(image_id);
             back += 1;
             Ok(())

@@ -57,14 +57,13 @@ pub(crate) fn put_back(
     latched: &mut Latched<'_>,
     (begin, mains): (Timestamp, Vec<(Direction, Main)>),
     inbox: Option<&InboxView>,
-    weighted: bool,
     horizon: &impl Horizon,
 ) -> bool {
     let mut back = false;
     for (direction, main) in mains {
         let inbox = inbox.filter(|_| !faults::is_on(PlantedFault::InboxNotLoaded));
         let commits = inbox.map(|inbox| inbox.commits(direction)).unwrap_or_default();
-        back |= latched.reload_with(direction, (begin, main), &commits, weighted, horizon);
+        back |= latched.reload_with(direction, (begin, main), &commits, horizon);
     }
     if back && inbox.is_some() {
         latched.note_loaded();
@@ -141,11 +140,11 @@ impl Pager {
         };
         let arena = Arena::default();
         let mains = self.mains_of(id, image, file, &arena)?;
-        let past = Subgraph::new(Memory::new(arena));
+        let past = Subgraph::alone(Memory::new(arena), self.is_weighted(id.label));
         let mut latched = past.latch();
         for (direction, main) in mains {
             // From timestamp zero on, so that every present reader may see it.
-            latched.install(direction, main, Timestamp::ZERO, self.is_weighted(id.label));
+            latched.install(direction, main, Timestamp::ZERO);
         }
         drop(latched);
         Ok(Some(Box::new(Past { subgraph: past, _lent: lent })))
@@ -316,8 +315,8 @@ impl Pager {
             below.mains.iter().fold(false, |back, (direction, _)| back | latched.reload_empty(*direction))
         } else {
             let begin = below.begin.unwrap_or(below.applied);
-            let (weighted, horizon) = (self.is_weighted(id.label), self.order.horizon());
-            put_back(&mut latched, (begin, below.mains), inbox.as_ref(), weighted, &horizon)
+            let horizon = self.order.horizon();
+            put_back(&mut latched, (begin, below.mains), inbox.as_ref(), &horizon)
         };
         if back {
             // Readers find the chains by now, or look again, since the stamp differs.

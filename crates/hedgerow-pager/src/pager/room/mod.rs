@@ -318,7 +318,7 @@ impl Pager {
         // Versions that a closed snapshot pinned, for instance the snapshot of a checkpoint.
         let mut left = Vec::new();
         self.reclaim_unlatched(&mut left, false);
-        left.into_iter().for_each(|(chain, gone)| self.keep(chain, gone));
+        left.into_iter().for_each(|(chain, gone)| self.keep_for(chain, gone));
         let memory = self.subgraphs.memory();
         memory.retire_list().drain();
         self.labels.free_pages();

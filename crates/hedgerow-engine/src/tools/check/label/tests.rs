@@ -76,14 +76,7 @@ impl Planted {
         let subgraph = engine.pager.table_or_create(label).get_or_create(self.at.subgraph(), &hold).unwrap();
         let (ops, attributes) = ([op], [attributes]);
         let ops = Ops::with(&ops, &attributes);
-        subgraph.latch().apply(
-            self.direction,
-            ops,
-            ts,
-            engine.catalog.is_weighted(label),
-            &engine.order.horizon(),
-            |_| {},
-        );
+        let _ = subgraph.latch().apply(self.direction, ops, ts, &engine.order.horizon());
     }
 }
 

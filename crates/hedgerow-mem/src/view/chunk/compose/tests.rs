@@ -56,7 +56,7 @@ impl World {
         let op = LocalOp { local: VertexId(src).local(), op, dst: VertexId(dst), weight: 1.0 };
         let mut latched =
             self.tables[label].get_or_create(VertexId(src).subgraph(), Hold::none()).unwrap().latch();
-        latched.apply(Direction::Out, Ops::with(&[op], &attributes), ts, false, &KeepAll, |_| ());
+        let _ = latched.apply(Direction::Out, Ops::with(&[op], &attributes), ts, &KeepAll);
         drop(latched);
         self.states.push(edges);
     }
@@ -64,7 +64,7 @@ impl World {
     fn settle(&self, label: usize) {
         for subgraph in [0, 1, 64].map(SubgraphId) {
             if let Some(subgraph) = self.tables[label].get(subgraph, Hold::none()) {
-                subgraph.latch().settle(Direction::Out, false, false, &KeepAll, |_| ());
+                let _ = subgraph.latch().settle(Direction::Out, false, &KeepAll);
             }
         }
     }
