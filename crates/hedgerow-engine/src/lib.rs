@@ -48,7 +48,7 @@ pub use read::lent_edge::LentEdge;
 pub use read::many::{MissingVertex, NeighborLists};
 pub use read::neighbors::NeighborCursor;
 pub use read::properties::Properties;
-pub use read::scan::{EdgeRow, VertexRow};
+pub use read::scan::{EdgeRow, EdgeScan, VertexRow, VertexScan};
 pub use read::selection::EdgeSelection;
 pub use read::snapshot::Snapshot;
 pub use read::tiered::{KernelView, TieredBlock, TieredView};

@@ -305,19 +305,15 @@ impl Snapshot {
         sources: std::ops::Range<VertexId>,
         mut f: impl FnMut(VertexId, ItemRef<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let placement = self.engine().catalog.placement();
-        let end = sources.end.0.min(self.engine().keys.ids.bound());
+        let mut scan = self.scan_edges_of(label, sources)?;
         let mut outcome = Ok(());
-        for v in (sources.start.0..end).map(VertexId) {
-            self.for_each_item(label, v, Direction::Out, |item| {
-                if outcome.is_ok() && placement.counts_at(Direction::Out, v, item.dst) {
-                    outcome = f(v, item);
+        while outcome.is_ok()
+            && scan.next_source(|edge| {
+                if outcome.is_ok() {
+                    outcome = f(edge.src, edge.item);
                 }
-            })?;
-            if outcome.is_err() {
-                break;
-            }
-        }
+            })?
+        {}
         outcome
     }
 

@@ -1,17 +1,25 @@
 //! Scans of all edges of a label, and of all vertices, with their properties.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use hedgerow_catalog::error::{Error, Result};
 use hedgerow_catalog::schema::LabelRef;
-use hedgerow_core::{Direction, KindId, LabelId, PropertyId, ValueRef, VertexId};
+use hedgerow_core::{
+    Direction, KindId, LabelId, LocalVertex, PropertyId, SUBGRAPH_VERTICES, SubgraphId, ValueRef, VertexId,
+};
 use hedgerow_mem::ItemRef;
+use hedgerow_mem::table::PAGE;
+use hedgerow_pager::pager::census::Census;
+use hedgerow_pager::pager::pages::{ListRun, Scan, places};
 
 use crate::read::snapshot::Snapshot;
 
 /// An edge that [`Snapshot::for_each_edge_row`] passes to its callback.
 #[derive(Clone, Copy)]
 pub struct EdgeRow<'a> {
-    src: VertexId,
-    item: ItemRef<'a>,
+    pub(crate) src: VertexId,
+    pub(crate) item: ItemRef<'a>,
 }
 
 impl<'a> EdgeRow<'a> {
@@ -66,26 +74,186 @@ impl<'a> VertexRow<'a> {
     }
 }
 
-impl Snapshot {
-    /// Calls `f` with every vertex, by ascending id, until `f` fails. The scan reads properties together with
-    /// the vertex: it looks up no key, and copies no value. Makes the view if the memory limit has room for
-    /// it. O(vertices).
+/// A scan of the edges of a label, one source at a time: the caller continues when it wants to. It holds no
+/// latch and blocks no other thread. Like its snapshot, it keeps the versions that it may read. It also keeps
+/// the lists of at most 4,096 vertices, which count towards the memory limit if they are from files.
+///
+/// ```
+/// use hedgerow::Graph;
+///
+/// let graph = Graph::in_memory()?;
+/// graph.insert_edge(1, 2)?;
+/// let (mut scan, mut edges) = (graph.snapshot()?.scan_edges("")?, 0);
+/// while scan.next_source(|_| edges += 1)? {}
+/// assert_eq!(edges, 1);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+pub struct EdgeScan {
+    snapshot: Snapshot,
+    lists: Scan,
+    /// The lists that were read last, and the sources among them whose edges were not passed yet.
+    run: Option<ListRun>,
+    sources: Range<u32>,
+    end: u32,
+}
+
+impl EdgeScan {
+    /// Calls `f` with the edges of the next source that has some, ascending by destination and rank; sources
+    /// ascend by id. An undirected edge is passed once, at its smaller end. False if no edge was left. Reads
+    /// lists from memory, or else from files by the page, and loads nothing. O(degree and vertices without
+    /// edges), and O(subgraphs) once if lists are in files.
     ///
     /// # Errors
-    /// The error of `f`; the errors of [`view`](Self::view) except the memory limit, and of every
-    /// [read](Self), converted to the error type of `f`.
+    /// The errors of every [read](Snapshot), before the first call of `f`; then the call may be repeated.
+    pub fn next_source(&mut self, mut f: impl FnMut(EdgeRow<'_>)) -> Result<bool> {
+        let placement = self.snapshot.engine().catalog.placement();
+        loop {
+            let Some(run) = &self.run else {
+                if !self.read()? {
+                    return Ok(false);
+                }
+                continue;
+            };
+            for src in self.sources.by_ref().map(VertexId) {
+                let mut has_edges = false;
+                run.for_each_item(src.subgraph(), src.local(), |item| {
+                    if placement.counts_at(Direction::Out, src, item.dst) {
+                        has_edges = true;
+                        f(EdgeRow { src, item });
+                    }
+                });
+                if has_edges {
+                    return Ok(true);
+                }
+            }
+            self.run = None;
+        }
+    }
+
+    /// Reads the lists of the next sources; false if there are none.
+    fn read(&mut self) -> Result<bool> {
+        let core = self.snapshot.engine();
+        core.check_owner()?;
+        let census = || self.snapshot.census().cloned();
+        self.run = self.lists.next_run(&core.pager, core.keys.ids.bound(), census)?;
+        let Some(run) = &self.run else { return Ok(false) };
+        let all = run.vertices();
+        self.sources = all.start.max(self.sources.end)..all.end.min(self.end);
+        Ok(true)
+    }
+}
+
+/// A scan of all vertices with their properties, one at a time, like an [`EdgeScan`].
+pub struct VertexScan {
+    snapshot: Snapshot,
+    census: Arc<Census>,
+    /// The first subgraph whose vertices were not read yet, and the end of all.
+    next: SubgraphId,
+    end: SubgraphId,
+    /// The lists that were read last, and their vertices that were not passed yet.
+    run: Option<ListRun>,
+    vertices: std::vec::IntoIter<(VertexId, KindId)>,
+}
+
+impl VertexScan {
+    /// Calls `f` with the next vertex, ascending by id. False if no vertex was left. O(bytes of its
+    /// properties).
+    ///
+    /// # Errors
+    /// The errors of every [read](Snapshot), before the call of `f`; then the call may be repeated.
+    pub fn next_vertex(&mut self, f: impl FnOnce(VertexRow<'_>)) -> Result<bool> {
+        while self.vertices.len() == 0 {
+            self.run = None;
+            if !self.read()? {
+                return Ok(false);
+            }
+        }
+        if let Some((id, kind)) = self.vertices.next() {
+            let mut f = Some(f);
+            if let Some(run) = &self.run {
+                run.for_each_item(id.subgraph(), id.local(), |item| {
+                    f.take().into_iter().for_each(|f| f(VertexRow { id, kind, item: Some(item) }));
+                });
+            }
+            f.into_iter().for_each(|f| f(VertexRow { id, kind, item: None }));
+        }
+        Ok(true)
+    }
+
+    /// Reads the next vertices on one page; false if there are none.
+    fn read(&mut self) -> Result<bool> {
+        let core = self.snapshot.engine();
+        core.check_owner()?;
+        let page_after = |id: SubgraphId| (id.0 / PAGE as u32 + 1) * PAGE as u32;
+        while self.next < self.end && !self.census.has_page(self.next.0 / PAGE as u32) {
+            self.next = SubgraphId(page_after(self.next));
+        }
+        if self.next >= self.end {
+            return Ok(false);
+        }
+        let of_page = self.next..SubgraphId(self.end.0.min(page_after(self.next)));
+        let mut lists = Scan::new(LabelId::VERTICES, Direction::Out, self.snapshot.timestamp(), of_page);
+        let run = lists.next_run(&core.pager, core.keys.ids.bound(), || Ok(self.census.clone()))?;
+        let has_kinds = self.snapshot.has_kinds();
+        let mut vertices = Vec::new();
+        for subgraph in (self.next.0..lists.position().0).map(SubgraphId) {
+            for local in places(self.census.present(subgraph)) {
+                let id = subgraph.vertex(LocalVertex(local as u8));
+                let kind = if has_kinds { core.keys.kind_of(&core.pager, id)? } else { KindId::DEFAULT };
+                vertices.push((id, kind));
+            }
+        }
+        (self.run, self.vertices, self.next) = (run, vertices.into_iter(), lists.position());
+        Ok(true)
+    }
+}
+
+impl Snapshot {
+    /// Begins a scan of all vertices. O(subgraphs) once for a snapshot, and a read of the directory of each
+    /// page that is not in memory.
+    ///
+    /// # Errors
+    /// The errors of every [read](Self).
+    pub fn scan_vertices(&self) -> Result<VertexScan> {
+        let census = self.census()?.clone();
+        let end = SubgraphId(self.engine().keys.ids.bound.subgraphs());
+        let (snapshot, vertices) = (self.clone(), Vec::new().into_iter());
+        Ok(VertexScan { snapshot, census, next: SubgraphId(0), end, run: None, vertices })
+    }
+
+    /// Begins a scan of the edges of a label. Reads nothing. O(1).
+    ///
+    /// # Errors
+    /// `ArgumentError::NoSuchLabel`; those of a graph that is closed.
+    pub fn scan_edges<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<EdgeScan> {
+        let label = self.label(label.into())?;
+        self.scan_edges_of(label, VertexId(0)..VertexId(u32::MAX))
+    }
+
+    /// Begins a scan of the edges of a label whose sources are in a range of vertex ids.
+    pub(crate) fn scan_edges_of(&self, label: LabelId, sources: Range<VertexId>) -> Result<EdgeScan> {
+        self.engine().check_owner()?;
+        let end = sources.end.0.min(self.engine().keys.ids.bound());
+        let subgraphs = sources.start.subgraph()..SubgraphId(end.div_ceil(SUBGRAPH_VERTICES as u32));
+        let lists = Scan::new(label, Direction::Out, self.timestamp(), subgraphs);
+        let sources = sources.start.0..sources.start.0;
+        Ok(EdgeScan { snapshot: self.clone(), lists, run: None, sources, end })
+    }
+}
+
+impl Snapshot {
+    /// Calls `f` with every vertex, by ascending id, until `f` fails. The scan reads properties together with
+    /// the vertex: it looks up no key, and copies no value. O(vertices).
+    ///
+    /// # Errors
+    /// The error of `f`; the errors of every [read](Self), converted to the error type of `f`.
     pub fn for_each_vertex_row<E: From<Error>>(
         &self,
         mut f: impl FnMut(VertexRow<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        for id in self.live_vertices()? {
-            let (mut outcome, kind) = (None, self.engine().keys.kind_of(&self.engine().pager, id)?);
-            self.for_each_item(LabelId::VERTICES, id, Direction::Out, |item| {
-                outcome = Some(f(VertexRow { id, kind, item: Some(item) }));
-            })?;
-            outcome.unwrap_or_else(|| f(VertexRow { id, kind, item: None }))?;
-        }
-        Ok(())
+        let (mut scan, mut outcome) = (self.scan_vertices()?, Ok(()));
+        while outcome.is_ok() && scan.next_vertex(|vertex| outcome = f(vertex))? {}
+        outcome
     }
 
     /// Calls `f` with every edge of a label, by ascending source id; in an undirected graph once per edge.

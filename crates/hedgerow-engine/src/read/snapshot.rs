@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use hedgerow_catalog::error::{Error, Result, StorageError};
 use hedgerow_catalog::schema::Schema;
 use hedgerow_core::{
-    Direction, InterpolationHint, LabelId, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
+    Direction, GraphConfig, InterpolationHint, LabelId, Timestamp, Topology, VertexId, VertexKey,
+    VertexKeyRef,
 };
 use hedgerow_mem::version::Read;
 use hedgerow_mem::{Hold, View};
@@ -112,6 +113,11 @@ impl Snapshot {
     /// Returns the cell of the schema that [`schema_seen`](Self::schema_seen) keeps.
     pub(super) fn kept_schema(&self) -> &OnceLock<Arc<Schema>> {
         &self.inner.schema
+    }
+
+    /// Returns the settings of the graph, which never change. O(1).
+    pub fn config(&self) -> GraphConfig {
+        self.engine().catalog.config
     }
 
     /// Returns the timestamp of the last commit that the snapshot sees. O(1).

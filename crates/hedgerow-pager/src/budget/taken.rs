@@ -178,6 +178,12 @@ impl Room {
         Room::of(Taken::charging(budget, For::Read, Purpose::Views), false)
     }
 
+    /// Begins a read whose lists code of the caller may keep for long: no other call waits for them. They
+    /// count once.
+    pub(crate) fn for_long(budget: &Arc<Budget>) -> Room {
+        Room::of(Taken::for_long(budget, For::Read), false)
+    }
+
     /// Begins a read that copies the lists of images, with the memory that it has taken so far.
     pub(crate) fn copying(taken: Taken) -> Room {
         Room::of(taken, true)

@@ -64,6 +64,7 @@ mod removing;
 mod review;
 mod salvage;
 mod scan;
+mod scan_runs;
 mod selections;
 mod settling;
 mod singles;
