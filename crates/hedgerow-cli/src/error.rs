@@ -22,6 +22,9 @@ pub(crate) enum CliError {
     /// An input file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// A table cannot be read or written.
+    #[error(transparent)]
+    Table(hedgerow_arrow::Error),
     /// A result cannot be written.
     #[error("writing {to}: {source}")]
     Write {
@@ -48,6 +51,15 @@ pub(crate) enum CliError {
 
 fn of_rows(rows: u64) -> String {
     if rows == 0 { String::new() } else { format!(" (the first {rows} rows are committed)") }
+}
+
+impl From<hedgerow_arrow::Error> for CliError {
+    fn from(error: hedgerow_arrow::Error) -> CliError {
+        match error {
+            hedgerow_arrow::Error::Store(error) => CliError::Store(error),
+            other => CliError::Table(other),
+        }
+    }
 }
 
 impl CliError {

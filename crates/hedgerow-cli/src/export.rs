@@ -3,10 +3,12 @@
 mod directory;
 mod names;
 mod rows;
+mod tables;
 
 use std::path::PathBuf;
 
 use hedgerow::{Direction, GraphConfig, KindId, LabelId, Schema, Snapshot, VertexKeyRef};
+use hedgerow_arrow::files::FileFormat;
 
 use crate::error::CliError;
 use crate::output::Style;
@@ -22,9 +24,9 @@ pub(crate) struct ExportArgs {
     store: PathBuf,
     /// Write everything into this directory, which must not exist or be empty: vertices, the edges of each
     /// label, all properties, and schema.json
-    #[arg(value_name = "DIR", conflicts_with_all = ["format", "out", "vertices", "kind", "label", "properties"])]
+    #[arg(value_name = "DIR", conflicts_with_all = ["out", "vertices", "kind", "label", "properties"])]
     dir: Option<PathBuf>,
-    /// The form of the file
+    /// The form of the files; parquet and arrow have columns with types
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     format: ExportFormat,
     /// The file to write; `-` or none for standard output
@@ -51,6 +53,21 @@ enum ExportFormat {
     Csv,
     /// Tab-separated
     Tsv,
+    /// Parquet, compressed with zstd
+    Parquet,
+    /// Arrow's IPC format for files
+    Arrow,
+}
+
+impl ExportFormat {
+    /// Returns the format of a table with typed columns; `None` for lines.
+    fn of_table(self) -> Option<FileFormat> {
+        match self {
+            ExportFormat::Csv | ExportFormat::Tsv => None,
+            ExportFormat::Parquet => Some(FileFormat::Parquet),
+            ExportFormat::Arrow => Some(FileFormat::Arrow),
+        }
+    }
 }
 
 /// The hint in the error for an export to one file, after `--label`, if edges have several labels.
@@ -60,15 +77,20 @@ const OR_A_DIRECTORY: &str = ", or export all of them into a directory: hedgerow
 /// is written once.
 pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
     if let Some(dir) = &args.dir {
-        return directory::export_directory(&args.store, dir, style);
-    }
-    let delimiter = match (args.format, style) {
-        (_, Style::Json) => {
-            return Err(CliError::Usage("--json: edges are exported as csv or tsv".to_owned()));
+        if matches!(args.format, ExportFormat::Tsv) {
+            return Err(CliError::Usage(
+                "--format tsv: a directory has csv, parquet or arrow files".to_owned(),
+            ));
         }
-        (ExportFormat::Csv, _) => b',',
-        (ExportFormat::Tsv, _) => b'\t',
-    };
+        return directory::export_directory(&args.store, dir, args.format.of_table(), style);
+    }
+    if style == Style::Json {
+        return Err(CliError::Usage("--json: edges are exported as csv, tsv, parquet or arrow".to_owned()));
+    }
+    if let Some(format) = args.format.of_table() {
+        return export_table(args, format);
+    }
+    let delimiter = if matches!(args.format, ExportFormat::Tsv) { b'\t' } else { b',' };
     let graph = open_read_only(&args.store)?;
     let (config, snapshot) = (graph.config(), graph.snapshot()?);
     let label = label_to_read(&snapshot, args.label.as_deref(), OR_A_DIRECTORY)?;
@@ -86,6 +108,20 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
     }
     write_vertices(args, kind, &snapshot, delimiter)?;
     out.finish()
+}
+
+/// Writes the edges of one label as a table, and the vertices if they are asked for.
+fn export_table(args: &ExportArgs, format: FileFormat) -> Result<(), CliError> {
+    let snapshot = open_read_only(&args.store)?.snapshot()?;
+    let schema = snapshot.schema();
+    let label = schema.find_label(label_to_read(&snapshot, args.label.as_deref(), OR_A_DIRECTORY)?)?;
+    let kind = kind_to_write(args, &schema)?;
+    let out = Target::open(args.out.as_deref())?;
+    tables::write_edges(&snapshot, label, args.properties, format, out)?;
+    if let Some(path) = &args.vertices {
+        tables::write_vertices(&snapshot, kind, args.properties, format, Target::open(Some(path))?)?;
+    }
+    Ok(())
 }
 
 /// Returns the kind of the vertices to write.

@@ -97,6 +97,13 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // The panic of a library at a damaged file becomes an error of the command.
+    let shown = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !hedgerow_arrow::files::is_reading() {
+            shown(panic);
+        }
+    }));
     let result = match Cli::try_parse() {
         Ok(cli) => dispatch(cli),
         Err(error) if !error.use_stderr() => {

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// The number of rows between two updates.
 const ROWS: u64 = 1 << 13;
 
-/// The bar for the bytes read of one file, on standard error, without colors. It prints nothing if standard
+/// The bar for the reading of one file, on standard error, without colors. It prints nothing if standard
 /// error is no terminal.
 pub(crate) struct Bar {
     bar: ProgressBar,
@@ -22,14 +22,22 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Returns a bar for one file.
+    /// Returns a bar for one file whose progress is in bytes.
     pub(crate) fn new(what: &'static str, file: &std::path::Path, progress: Progress) -> Bar {
+        Bar::of(what, file, progress, "{prefix} {wide_msg} [{bar:30}] {bytes}/{total_bytes} {eta}")
+    }
+
+    /// Returns a bar for one file whose progress is in rows.
+    pub(crate) fn rows(what: &'static str, file: &std::path::Path, progress: Progress) -> Bar {
+        Bar::of(what, file, progress, "{prefix} {wide_msg} [{bar:30}] {pos}/{len} rows {eta}")
+    }
+
+    fn of(what: &'static str, file: &std::path::Path, progress: Progress, template: &str) -> Bar {
         let bar = if std::io::stderr().is_terminal() {
             ProgressBar::with_draw_target(Some(progress.total()), ProgressDrawTarget::stderr())
         } else {
             ProgressBar::hidden()
         };
-        let template = "{prefix} {wide_msg} [{bar:30}] {bytes}/{total_bytes} {eta}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }

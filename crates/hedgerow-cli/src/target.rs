@@ -12,7 +12,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// [`finish`](Self::finish). So after a failure the old file is unchanged, or there is none.
 pub(crate) struct Target {
     name: String,
-    to: BufWriter<Box<dyn Write>>,
+    to: BufWriter<Box<dyn Write + Send>>,
     file: Option<Moves>,
 }
 
@@ -26,7 +26,7 @@ struct Moves {
 impl Target {
     /// Returns standard output.
     pub(crate) fn stdout() -> Target {
-        let to = BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout().lock()) as Box<dyn Write>);
+        let to = BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout()) as Box<dyn Write + Send>);
         Target { name: "standard output".to_owned(), to, file: None }
     }
 
@@ -46,8 +46,13 @@ impl Target {
         let file = if special { File::options().write(true).open(path) } else { File::create(&partial) };
         let file = file.map_err(|source| CliError::Write { to: name.clone(), source })?;
         let moves = Moves { partial, path: path.to_owned(), done: special };
-        let to = BufWriter::with_capacity(BUFFER_BYTES, Box::new(file) as Box<dyn Write>);
+        let to = BufWriter::with_capacity(BUFFER_BYTES, Box::new(file) as Box<dyn Write + Send>);
         Ok(Target { name, to, file: Some(moves) })
+    }
+
+    /// Returns the name of the destination for messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Calls `f` to write.
@@ -63,6 +68,17 @@ impl Target {
             .map_err(|source| CliError::Write { to: self.name.clone(), source })?;
         file.done = true;
         Ok(())
+    }
+}
+
+/// Writes of a library that makes tables; the caller adds the name of the destination to an error.
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.to.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
     }
 }
 

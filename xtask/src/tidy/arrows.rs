@@ -27,6 +27,7 @@ const KERNELS: &str = "hedgerow-kernels";
 const ANALYTICS: &str = "hedgerow-analytics";
 const WORKLOAD: &str = "hedgerow-workload";
 const DEMO: &str = "hedgerow-demo";
+const ARROW: &str = "hedgerow-arrow";
 const REPORT: &str = "hedgerow-report";
 const LAB: &str = "hedgerow-lab";
 const BENCH: &str = "hedgerow-bench";
@@ -68,7 +69,8 @@ const TABLE: &[Row] = &[
         &[TESTKIT],
     ),
     row("hedgerow-rivals", &[BENCH], &[WORKLOAD]),
-    row("hedgerow-cli", &[STORE, ANALYTICS, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
+    row(ARROW, &[CORE, STORE], &[]),
+    row("hedgerow-cli", &[STORE, ANALYTICS, ARROW, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
     row("hedgerow-python", &[STORE, ANALYTICS, KERNELS, CORE, PAR], &[]),
     row("xtask", &[], &[]),
 ];

@@ -6,9 +6,11 @@
 use std::path::{Path, PathBuf};
 
 use hedgerow::{GraphConfig, KeyKind, Kind, KindId, Label, Property, Schema, Snapshot};
+use hedgerow_arrow::files::FileFormat;
 use serde_json::{Value, json};
 
 use super::rows::{VertexFile, write_edge_rows, write_vertex_rows};
+use super::tables;
 use crate::error::CliError;
 use crate::keys::kind_name;
 use crate::layout::{DELIMITER, FORMAT, KINDS_VERSION, SCHEMA_FILE, VERSION};
@@ -16,27 +18,42 @@ use crate::output::{Report, Style};
 use crate::store::{is_vacant, kinds, open_read_only};
 use crate::target::Target;
 
-const VERTICES: &str = "vertices.csv";
 /// The maximal number of characters that a file's name takes from the name of its label or kind.
 const MOST_NAME_CHARS: usize = 40;
 
 /// Writes the whole store into `dir`, which must not exist or be empty.
-pub(super) fn export_directory(store: &Path, dir: &Path, style: Style) -> Result<(), CliError> {
+pub(super) fn export_directory(
+    store: &Path,
+    dir: &Path,
+    format: Option<FileFormat>,
+    style: Style,
+) -> Result<(), CliError> {
     let graph = open_read_only(store)?;
     let (config, snapshot) = (graph.config(), graph.snapshot()?);
     let schema = snapshot.schema();
     let mut files = Directory::create(store, dir)?;
-    let vertices = write_vertices(&mut files, &snapshot, &schema, config.keys)?;
+    let vertices = match format {
+        None => write_vertices(&mut files, &snapshot, &schema, config.keys)?,
+        Some(format) => write_vertex_tables(&mut files, &snapshot, &schema, config.keys, format)?,
+    };
     let (mut labels, mut edges) = (Vec::new(), 0);
     for label in schema.labels() {
         let weighted = config.weighted && label.name().is_empty();
-        let rows = files.write(&file_name(label), |to| {
-            write_edge_rows(&snapshot, label, label.properties(), weighted, DELIMITER, to)
-        })?;
+        let name = file_name(label, format);
+        let rows = match format {
+            None => files.write(&name, |to| {
+                write_edge_rows(&snapshot, label, label.properties(), weighted, DELIMITER, to)
+            })?,
+            Some(format) => {
+                let rows = tables::write_edges(&snapshot, label, true, format, files.open(&name)?)?;
+                files.add(&name);
+                rows
+            }
+        };
         let mut described = json!({
             "name": &**label.name(),
             "multi": label.is_multi(),
-            "file": file_name(label),
+            "file": name,
             "rows": rows,
             "properties": described(label.properties()),
         });
@@ -47,7 +64,7 @@ pub(super) fn export_directory(store: &Path, dir: &Path, style: Style) -> Result
         edges += rows;
     }
     let count = labels.len();
-    let description = describe(config, &schema, &vertices, labels);
+    let description = describe(config, &schema, &vertices, labels, format);
     files.write(SCHEMA_FILE, |to| to.write(|w| writeln!(w, "{description:#}")))?;
     files.done = true;
     Report::default()
@@ -66,7 +83,7 @@ fn write_vertices(
 ) -> Result<Vec<u64>, CliError> {
     let (mut open, mut names) = (Vec::new(), Vec::new());
     for (kind, _) in kinds(schema, keys) {
-        let name = vertex_file_name(schema, kind);
+        let name = vertex_file_name(schema, kind, None);
         let properties = schema.vertex_properties_of(kind).collect();
         open.push(VertexFile::begin(kind, properties, DELIMITER, files.open(&name)?)?);
         names.push(name);
@@ -80,8 +97,31 @@ fn write_vertices(
     open.into_iter().zip(names).map(finish).collect()
 }
 
+/// Writes a table of vertices for each kind; returns the number of vertices of each.
+fn write_vertex_tables(
+    files: &mut Directory,
+    snapshot: &Snapshot,
+    schema: &Schema,
+    keys: KeyKind,
+    format: FileFormat,
+) -> Result<Vec<u64>, CliError> {
+    let mut counts = Vec::new();
+    for (kind, _) in kinds(schema, keys) {
+        let name = vertex_file_name(schema, kind, Some(format));
+        counts.push(tables::write_vertices(snapshot, kind, true, format, files.open(&name)?)?);
+        files.add(&name);
+    }
+    Ok(counts)
+}
+
 /// Returns the content of `schema.json`; `vertices` has the number of vertices of each kind.
-fn describe(config: GraphConfig, schema: &Schema, vertices: &[u64], labels: Vec<Value>) -> Value {
+fn describe(
+    config: GraphConfig,
+    schema: &Schema,
+    vertices: &[u64],
+    labels: Vec<Value>,
+    format: Option<FileFormat>,
+) -> Value {
     let mut counts = vertices.iter();
     let mut described = json!({
         "format": FORMAT,
@@ -91,7 +131,7 @@ fn describe(config: GraphConfig, schema: &Schema, vertices: &[u64], labels: Vec<
         "weighted": config.weighted,
         "reverse": config.reverse,
         "vertices": {
-            "file": VERTICES,
+            "file": vertex_file_name(schema, KindId::DEFAULT, format),
             "rows": counts.next(),
             "properties": described(schema.vertex_properties_of(KindId::DEFAULT)),
         },
@@ -102,7 +142,7 @@ fn describe(config: GraphConfig, schema: &Schema, vertices: &[u64], labels: Vec<
             json!({
                 "name": &**kind.name(),
                 "keys": kind_name(kind.keys()),
-                "file": vertex_file_name(schema, kind.id()),
+                "file": vertex_file_name(schema, kind.id(), format),
                 "rows": rows,
                 "properties": self::described(schema.vertex_properties_of(kind.id())),
             })
@@ -119,20 +159,31 @@ fn described<'a>(properties: impl IntoIterator<Item = &'a Property>) -> Vec<Valu
 
 /// Returns the name of a kind's file of vertices. It contains the kind's id, as a label's file has the
 /// label's.
-fn vertex_file_name(schema: &Schema, kind: KindId) -> String {
+fn vertex_file_name(schema: &Schema, kind: KindId, format: Option<FileFormat>) -> String {
+    let ending = ending(format);
     match schema.kind_name(kind) {
-        "" => VERTICES.to_owned(),
-        name => format!("vertices-{}-{}.csv", kind.0, harmless(name)),
+        "" => format!("vertices.{ending}"),
+        name => format!("vertices-{}-{}.{ending}", kind.0, harmless(name)),
+    }
+}
+
+/// Returns the extension of the files; without a format of tables they have lines.
+fn ending(format: Option<FileFormat>) -> &'static str {
+    match format {
+        None => "csv",
+        Some(FileFormat::Parquet) => "parquet",
+        Some(FileFormat::Arrow) => "arrow",
     }
 }
 
 /// Returns the name of a label's file. The label's id distinguishes labels whose names become equal in file
 /// names.
-fn file_name(label: &Label) -> String {
+fn file_name(label: &Label, format: Option<FileFormat>) -> String {
+    let ending = ending(format);
     if label.name().is_empty() {
-        return "edges.csv".to_owned();
+        return format!("edges.{ending}");
     }
-    format!("edges-{}-{}.csv", label.id().0, harmless(label.name()))
+    format!("edges-{}-{}.{ending}", label.id().0, harmless(label.name()))
 }
 
 /// Returns the name with only characters that all file systems accept.

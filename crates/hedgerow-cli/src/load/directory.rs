@@ -7,18 +7,22 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use hedgerow::{KeyKind, Options, PropertyType};
+use hedgerow::{KeyKind, Options};
 use hedgerow_workload::read::{Column, Delimiter, EdgeFormat, Header, sniff};
 use serde_json::Value;
 
 use super::args::{FileFormat, LoadArgs, OnError, Repeat, durability, with_mode};
+use super::columns::TableColumns;
+use super::entry::Entry;
 use super::existing::{Before, Existing};
 use super::input::{Content, EdgeTable, Input};
 use super::interrupt::Interrupts;
+use super::item::Rules;
 use super::kinds::{Ends, Kinds};
 use super::rejects::Rejects;
 use super::report::{self, Clock, Told};
-use super::rows::{self, Rules};
+use super::rows;
+use super::table;
 use super::write::{self, open_existing};
 use crate::error::CliError;
 use crate::layout::{DELIMITER, FORMAT, KIND_COLUMNS, KINDS_VERSION, SCHEMA_FILE, VERSION};
@@ -121,7 +125,10 @@ fn check(
     else {
         return Ok(Existing::default());
     };
-    let found = sniff(part.input.lines()?, format, false)?.map(|found| found.first).unwrap_or_default();
+    let found = match &part.input.table {
+        Some(_) => table::header_of(&part.input)?,
+        None => sniff(part.input.lines()?, format, false)?.map(|found| found.first).unwrap_or_default(),
+    };
     let differs = |what: &str, expected: String, found: String| {
         let says = schema.path.display();
         Err(CliError::Failed(format!("{}: {what} is {found}, {says} says {expected}", path.display())))
@@ -169,7 +176,7 @@ impl Schema {
     }
 
     fn root(&self) -> Entry<'_> {
-        Entry { schema: self, at: String::new(), value: &self.content }
+        Entry::root(&self.path, &self.content)
     }
 
     /// Returns the options of the store, and the type of its keys.
@@ -265,7 +272,9 @@ fn vertices(entry: &Entry<'_>, directory: &Path) -> Result<Part, CliError> {
     format.dst = Some(Column::Index(0));
     let mut header = vec!["id".to_owned()];
     header.extend(properties.iter().map(typed));
-    let input = Input::new(&entry.file(directory)?, Content::VertexTable(format, properties));
+    let columns = TableColumns { properties: (1..header.len()).collect(), ..TableColumns::default() };
+    let mut input = Input::new(&entry.file(directory)?, Content::VertexTable(format, properties));
+    table::recognize_exact(&mut input, columns)?;
     Ok(Part { input, rows: entry.number("rows")?, header })
 }
 
@@ -296,100 +305,19 @@ fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool, ends: Ends) -> Res
         weight_required: weighted,
         properties,
     };
-    let input = Input::new(&entry.file(directory)?, Content::Edges(table));
+    let columns = TableColumns {
+        ends: [0, 1],
+        kinds: (ends == Ends::Columns).then_some([2, 3]),
+        label: None,
+        rank: multi.then(|| after - 1),
+        weight,
+        properties: (first..header.len()).collect(),
+    };
+    let mut input = Input::new(&entry.file(directory)?, Content::Edges(table));
+    table::recognize_exact(&mut input, columns)?;
     Ok(Part { input, rows: entry.number("rows")?, header })
 }
 
 fn typed((name, kind): &(String, ColumnType)) -> String {
     format!("{name}:{}", kind.property)
-}
-
-/// An object in `schema.json`, with its position for messages.
-struct Entry<'a> {
-    schema: &'a Schema,
-    at: String,
-    value: &'a Value,
-}
-
-impl<'a> Entry<'a> {
-    fn wrong(&self, name: &str, expected: &str) -> CliError {
-        let found = self.value.get(name).map_or_else(|| "nothing".to_owned(), Value::to_string);
-        let found: String = found.chars().take(100).collect();
-        let (path, at) = (self.schema.path.display(), &self.at);
-        CliError::Failed(format!("{path}: {at}{name}: expected {expected}, found {found}"))
-    }
-
-    fn get<T>(
-        &self,
-        name: &str,
-        expected: &str,
-        f: impl FnOnce(&'a Value) -> Option<T>,
-    ) -> Result<T, CliError> {
-        self.value.get(name).and_then(f).ok_or_else(|| self.wrong(name, expected))
-    }
-
-    fn text(&self, name: &str) -> Result<&'a str, CliError> {
-        self.get(name, "a text", Value::as_str)
-    }
-
-    fn number(&self, name: &str) -> Result<u64, CliError> {
-        self.get(name, "a whole number", Value::as_u64)
-    }
-
-    fn truth(&self, name: &str) -> Result<bool, CliError> {
-        self.get(name, "true or false", Value::as_bool)
-    }
-
-    fn entry(&self, name: &str) -> Result<Entry<'a>, CliError> {
-        let value = self.get(name, "an object", |value| value.is_object().then_some(value))?;
-        Ok(Entry { schema: self.schema, at: format!("{}{name}.", self.at), value })
-    }
-
-    fn list(&self, name: &str) -> Result<Vec<Entry<'a>>, CliError> {
-        let list = self.get(name, "a list", Value::as_array)?;
-        let entry =
-            |(at, value)| Entry { schema: self.schema, at: format!("{}{name}[{at}].", self.at), value };
-        Ok(list.iter().enumerate().map(entry).collect())
-    }
-
-    /// Returns the kinds of vertices that the edges of a label join, in a schema with kinds.
-    fn ends(&self, kinds: &Kinds) -> Result<Ends, CliError> {
-        let expected = "null or the names of two kinds";
-        let ends = self.get("ends", expected, Some)?;
-        if ends.is_null() {
-            return Ok(Ends::Columns);
-        }
-        let names = ends.as_array().map(|ends| ends.iter().map(Value::as_str).collect::<Vec<_>>());
-        let Some([Some(from), Some(to)]) = names.as_deref() else { return Err(self.wrong("ends", expected)) };
-        let wrong = |_| self.wrong("ends", expected);
-        Ok(Ends::Stated([kinds.find(from).map_err(wrong)?, kinds.find(to).map_err(wrong)?]))
-    }
-
-    fn properties(&self) -> Result<Vec<(String, ColumnType)>, CliError> {
-        let mut properties: Vec<(String, ColumnType)> = Vec::new();
-        for entry in self.list("properties")? {
-            let name = entry.text("name")?;
-            let kind = PropertyType::from_name(entry.text("type")?)
-                .ok_or_else(|| entry.wrong("type", "bool, i64, f64, utf8, bytes or timestamp"))?;
-            if name.is_empty() || properties.iter().any(|(other, _)| other == name) {
-                return Err(entry.wrong("name", "a name that no other property has"));
-            }
-            properties.push((name.to_owned(), ColumnType::exported(kind)));
-        }
-        Ok(properties)
-    }
-
-    /// Returns the path of the file that the entry names. The file must be directly in the directory.
-    fn file(&self, directory: &Path) -> Result<PathBuf, CliError> {
-        let name = self.text("file")?;
-        if name.is_empty() || name.contains(['/', '\\', '\0']) || name == "." || name == ".." {
-            return Err(self.wrong("file", "the name of a file in the same directory"));
-        }
-        let path = directory.join(name);
-        if !path.is_file() {
-            let (says, path) = (self.schema.path.display(), path.display());
-            return Err(CliError::Failed(format!("{path}: no such file, and {says} names it")));
-        }
-        Ok(path)
-    }
 }

@@ -11,6 +11,7 @@ use hedgerow_workload::read::{
 };
 
 use super::args::{FileFormat, LoadArgs};
+use super::columns::TableColumns;
 use super::kinds::Ends;
 use crate::error::CliError;
 use crate::property::ColumnType;
@@ -34,6 +35,8 @@ pub(super) struct Input {
     pub(super) sniffed: Option<Sniffed>,
     /// The labels that the rows name, in the order of their first rows; known after the check.
     pub(super) labels: Vec<String>,
+    /// The columns of a file of Parquet or Arrow.
+    pub(super) table: Option<TableColumns>,
     /// The first lines of a Matrix Market file.
     pub(super) matrix: Option<(MatrixMarket, MatrixSizes)>,
     /// The characters of comments, for a file that is no table.
@@ -100,10 +103,20 @@ impl Input {
             weighted: false,
             sniffed: None,
             labels: Vec::new(),
+            table: None,
             matrix: None,
             comment: Comment::Usual,
             notes: Vec::new(),
         }
+    }
+
+    /// Opens the file of the input.
+    pub(super) fn file(&self) -> Result<File, CliError> {
+        let opened = match &self.spooled {
+            Some(file) => file.try_clone(),
+            None => File::open(&self.path),
+        };
+        opened.map_err(|why| CliError::Failed(format!("{}: {why}", self.path.display())))
     }
 
     /// Returns the lines of the file from its start.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hedgerow::{ArgumentError, Graph, KeyKind, KindId, VertexKeyRef};
+use hedgerow::{ArgumentError, Graph, KeyKind, KindId, VertexId, VertexKeyRef};
 
 use crate::error::CliError;
 use crate::keys;
@@ -110,6 +110,18 @@ impl Kinds {
                 _ => why,
             }),
             Some((name, keys)) => keys::parse_of(name, id, *keys, text),
+        }
+    }
+
+    /// Returns the key of a kind that a number is; the error describes the fault.
+    pub(super) fn number(&self, id: KindId, number: u64) -> Result<VertexKeyRef<'static>, String> {
+        let most = u64::from(VertexId::MAX.0);
+        match self.keys(id) {
+            KeyKind::Str => Err("a number, but the keys of this kind are texts".to_owned()),
+            KeyKind::Dense if number > most => {
+                Err(format!("vertex id {number} is out of range: dense ids end at {most}"))
+            }
+            KeyKind::Dense | KeyKind::U64 => Ok(id.key(number)),
         }
     }
 

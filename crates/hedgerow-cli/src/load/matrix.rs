@@ -11,7 +11,7 @@ use crate::error::CliError;
 
 /// Marks files of edges as matrices, if their first line or `--format` identifies them.
 pub(super) fn recognize(inputs: Vec<Input>, args: &LoadArgs) -> Result<Vec<Input>, CliError> {
-    let may_be = |input: &Input| !input.has_vertices() && input.directed.is_none();
+    let may_be = |input: &Input| !input.has_vertices() && input.directed.is_none() && input.table.is_none();
     let recognized = |input: Input| if may_be(&input) { recognize_one(input, args) } else { Ok(input) };
     inputs.into_iter().map(recognized).collect()
 }

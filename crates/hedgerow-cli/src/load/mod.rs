@@ -7,10 +7,13 @@
 
 mod args;
 mod beside;
+mod columns;
 mod directory;
+mod entry;
 mod existing;
 mod input;
 mod interrupt;
+mod item;
 mod kinds;
 mod matrix;
 mod passed;
@@ -18,6 +21,8 @@ mod rejects;
 mod report;
 mod rows;
 mod settle;
+mod table;
+mod table_rows;
 mod write;
 
 #[cfg(test)]
@@ -32,10 +37,10 @@ use args::{Repeat, durability, key_kind, keys_of_kind, with_mode};
 use existing::{Before, Existing};
 use input::{Content, Input};
 use interrupt::Interrupts;
+use item::Rules;
 use kinds::{Ends, Kinds};
 use rejects::Rejects;
 use report::{Clock, Told};
-use rows::Rules;
 use write::open_existing;
 
 pub(crate) use args::LoadArgs;
@@ -48,7 +53,7 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     {
         return directory::load(args, directory, style, clock, &Interrupts::watch());
     }
-    let mut inputs = matrix::recognize(input::inputs(args)?, args)?;
+    let mut inputs = matrix::recognize(table::recognize(input::inputs(args)?, args)?, args)?;
     input::check_directions(&inputs, args)?;
     // Signals are watched only after standard input was read, since that read does not check for signals.
     let interrupts = Interrupts::watch();
@@ -75,6 +80,10 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     };
     let mut rejects = Rejects::default();
     for input in &mut inputs {
+        if input.table.is_some() {
+            table::settle(input, args, &kinds, weighted)?;
+            continue;
+        }
         settle::settle(input, args, &kinds, weighted)?;
         matrix::settle(input, directed, weighted, &kinds)?;
     }

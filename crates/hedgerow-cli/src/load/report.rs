@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::existing::Existing;
 use super::input::Input;
+use super::item::Rules;
 use super::rejects::Rejects;
-use super::rows::Rules;
 use super::write::Loaded;
 use crate::error::CliError;
 use crate::keys::kind_name;

@@ -6,49 +6,16 @@ use hedgerow::{KeyKind, KindId, LabelId, Value, VertexKeyRef};
 use hedgerow_core::property::MAX_NAME_BYTES;
 use hedgerow_workload::read::{Comment, EdgeFormat, EdgeReader, Extra, ReadError, Row, RowError};
 
-use super::args::OnError;
 use super::existing::{Before, Existing, LookUp};
 use super::input::{Content, EdgeTable, Input};
-use super::interrupt::Interrupts;
-use super::kinds::{Ends, Kinds};
+use super::item::{EdgeItem, Item, Rules};
+use super::kinds::Ends;
 use super::passed::Passed;
 use super::rejects::Rejects;
+use super::table_rows;
 use crate::error::CliError;
 use crate::progress::Bar;
 use crate::property::{self, ColumnType};
-
-/// The rules for rows of any file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rules<'a> {
-    pub(super) kinds: &'a Kinds,
-    /// True if weights must be finite, so that their sums are never NaN.
-    pub(super) finite: bool,
-    pub(super) on_error: OnError,
-    pub(super) interrupts: &'a Interrupts,
-}
-
-/// A row that is fit to load.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Item<'a> {
-    /// A vertex by its key alone.
-    Vertex(VertexKeyRef<'a>),
-    /// A vertex with a value, perhaps null, for each property of its file.
-    VertexRow(VertexKeyRef<'a>, &'a [(String, ColumnType)], &'a [Value]),
-    Edge(EdgeItem<'a>, &'a EdgeTable),
-}
-
-/// An edge that is fit to load.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct EdgeItem<'a> {
-    line: u64,
-    pub(super) src: VertexKeyRef<'a>,
-    pub(super) dst: VertexKeyRef<'a>,
-    pub(super) weight: f64,
-    pub(super) label: &'a str,
-    pub(super) rank: Option<u64>,
-    /// A value, perhaps null, for each property.
-    pub(super) values: &'a [Value],
-}
 
 /// The result of the check of a file.
 #[derive(Debug, Default)]
@@ -123,6 +90,9 @@ pub(super) fn for_each(
     mut keep: impl FnMut(Item<'_>) -> Result<(), CliError>,
     mut reject: impl FnMut(u64, String) -> Result<(), CliError>,
 ) -> Result<Passed, CliError> {
+    if let Some(columns) = &input.table {
+        return table_rows::for_each(input, columns, rules, what, keep, reject);
+    }
     let (mut values, mut passed) = (Vec::new(), Passed::default());
     let reader = match &input.content {
         Content::Edges(table) => for_each_row(input, &table.format, what, |row| {

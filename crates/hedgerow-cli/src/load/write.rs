@@ -8,10 +8,11 @@ use hedgerow::{EdgeKey, Graph, LabelOptions, Options, StorageError, Timestamp, V
 use super::args::{LoadArgs, OnError, Repeat};
 use super::beside::{Sink, commit_beside};
 use super::input::{Content, EdgeTable, Input};
+use super::item::{EdgeItem, Item, Rules};
 use super::kinds::{Ends, Kinds};
 use super::passed::Passed;
 use super::rejects::Rejects;
-use super::rows::{EdgeItem, Item, Rules, for_each};
+use super::rows::for_each;
 use crate::error::CliError;
 use crate::store::is_vacant;
 

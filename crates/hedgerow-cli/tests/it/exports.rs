@@ -151,7 +151,7 @@ fn a_directory_that_is_in_use_is_left_alone() {
         assert!(error.contains(expected) && error.contains(&*dir.to_string_lossy()), "{error}");
     }
     assert_eq!((text(&out.join("schema.json")), names(&store)), (schema, before));
-    for options in ["--out @ @", "@ --label friend", "@ --format tsv", "@ --properties", "@ --vertices @"] {
+    for options in ["--out @ @", "@ --label friend", "@ --properties", "@ --vertices @"] {
         let error = hedgerow(&format!("export @ {options}"), &[&store, &file, &out]).fails(2);
         assert!(error.contains("cannot be used with"), "{error}");
     }

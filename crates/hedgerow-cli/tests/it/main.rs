@@ -18,6 +18,7 @@ mod pairs;
 mod published;
 mod readme;
 mod structure;
+mod tables;
 mod times;
 mod told;
 mod weights;

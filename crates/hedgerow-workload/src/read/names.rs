@@ -13,6 +13,12 @@ pub(super) fn are_usual(names: &[String]) -> bool {
     usual(names, 0).is_some() && usual(names, 1).is_some()
 }
 
+/// Returns the column of the source (0), the destination (1), the weight (2) or the time (3) among the names
+/// of columns, if its name is a usual one; `None` for another number.
+pub fn usual_column(names: &[String], i: usize) -> Option<usize> {
+    if i < NAMES.len() { usual(names, i) } else { None }
+}
+
 /// Returns the column of the source (0), the destination (1), the weight (2) or the time (3), if its name is
 /// a usual one.
 pub(super) fn usual(names: &[String], i: usize) -> Option<usize> {

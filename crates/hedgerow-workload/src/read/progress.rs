@@ -11,12 +11,22 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns the bytes read so far, before decompression.
+    /// Begins the progress of a reading of `total` units.
+    pub fn new(total: u64) -> Progress {
+        Progress { read: Arc::default(), total }
+    }
+
+    /// Sets the units read so far.
+    pub fn set(&self, read: u64) {
+        self.read.store(read, Relaxed);
+    }
+
+    /// Returns the units read so far: of a file of lines, bytes before decompression.
     pub fn read(&self) -> u64 {
         self.read.load(Relaxed)
     }
 
-    /// Returns the size of the file in bytes.
+    /// Returns the number of all units.
     pub fn total(&self) -> u64 {
         self.total
     }

@@ -43,7 +43,7 @@ enum Lists {
     /// No vertex has edges.
     Empty,
     InMemory(Arc<Version>),
-    Stored(StoredLists),
+    Stored(Box<StoredLists>),
 }
 
 impl Scan {
@@ -131,7 +131,7 @@ impl Scan {
             let wanted = image.parts.into_iter().find(|part| part.direction() == self.direction);
             if let (Some(slot), Some(part)) = (lists.get_mut(image.place - first), wanted) {
                 kept += part.bytes() as u64;
-                *slot = Lists::Stored(part);
+                *slot = Lists::Stored(Box::new(part));
             }
             // The lists stay; the other parts of the image are dropped.
             if room.borrow_mut().keep(kept) { Ok(()) } else { Err(NotInMemory.into()) }

@@ -1,0 +1,25 @@
+//! Tables of a store as Arrow record batches, and the columns of record batches as keys and properties of a
+//! store. Also reads and writes files of Parquet and of Arrow's IPC format.
+//!
+//! A table goes out as an iterator of batches ([`EdgeBatches`], [`VertexBatches`]), each of at most
+//! [`BATCH_ROWS`] rows. A batch is made when it is pulled, so a table takes the memory of a few batches. The
+//! schema is known before the first batch. `docs/design/frames.md` has the types of columns.
+#![forbid(unsafe_code)]
+
+mod column;
+mod edges;
+mod error;
+pub mod files;
+mod keys;
+pub mod read;
+mod vertices;
+
+pub use edges::EdgeBatches;
+pub use error::Error;
+pub use vertices::VertexBatches;
+
+/// The greatest number of rows in a batch.
+pub const BATCH_ROWS: usize = 1 << 16;
+
+/// The bytes of texts and bytes in a batch from which on the batch ends, unless it has one row.
+const BATCH_BYTES: usize = 1 << 26;

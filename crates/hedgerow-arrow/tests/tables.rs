@@ -1,0 +1,139 @@
+//! Tables of stores as batches and as files, and damaged files.
+#![forbid(unsafe_code)]
+#![allow(clippy::disallowed_methods, reason = "tests write and damage files")]
+
+use std::io::Cursor;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use hedgerow::{EdgeKey, Graph, KindId, LabelOptions, PropertyType, Value};
+use hedgerow_arrow::files::{FileFormat, TableReader, TableWriter};
+use hedgerow_arrow::{BATCH_ROWS, EdgeBatches, Error, VertexBatches};
+
+const FORMATS: [FileFormat; 2] = [FileFormat::Parquet, FileFormat::Arrow];
+
+fn batches(table: impl RecordBatchReader) -> Vec<RecordBatch> {
+    table.map(|batch| batch.unwrap()).collect()
+}
+
+fn rows(batches: &[RecordBatch]) -> usize {
+    batches.iter().map(RecordBatch::num_rows).sum()
+}
+
+fn file_of(table: impl RecordBatchReader, format: FileFormat) -> Vec<u8> {
+    let mut writer = TableWriter::new(Cursor::new(Vec::new()), format, &table.schema()).unwrap();
+    table.for_each(|batch| writer.write(&batch.unwrap()).unwrap());
+    writer.finish().unwrap().into_inner()
+}
+
+fn read(bytes: &[u8]) -> Result<Vec<RecordBatch>, Error> {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    std::io::Write::write_all(&mut file, bytes).unwrap();
+    let (mut reader, mut all) = (TableReader::open(file.reopen().unwrap(), file.path())?, Vec::new());
+    while let Some(batch) = reader.next_batch()? {
+        all.push(batch);
+    }
+    Ok(all)
+}
+
+fn small() -> Graph {
+    let graph = Graph::in_memory().unwrap();
+    let options = LabelOptions::new()
+        .multi(true)
+        .property("src", PropertyType::Utf8)
+        .property("seen", PropertyType::Timestamp)
+        .property("raw", PropertyType::Bytes);
+    graph.define_label("calls", options).unwrap();
+    let mut tx = graph.write().unwrap();
+    for n in 0..40_u64 {
+        let cells = [
+            ("src", Value::from("x")),
+            ("seen", Value::Timestamp(n as i64 - 7)),
+            ("raw", Value::from(&b"\0\xff"[..])),
+        ];
+        let cells = cells.into_iter().skip(n as usize % 4);
+        tx.put_edge_with(EdgeKey::new("calls", n, n * 7 % 40).rank(n % 3), cells).unwrap();
+    }
+    tx.commit().unwrap();
+    graph
+}
+
+#[test]
+fn a_hub_becomes_several_batches() {
+    let graph = Graph::in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    tx.put_edges((0..200_000_u64).map(|n| (3, 10 + n))).unwrap();
+    tx.put_edges((0..1_000_u64).map(|n| (10 + n, 3))).unwrap();
+    tx.commit().unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let all = batches(EdgeBatches::new(&snapshot, "", true).unwrap());
+    assert_eq!(rows(&all), 201_000);
+    assert!(all.iter().all(|batch| (1..=BATCH_ROWS).contains(&batch.num_rows())));
+    let mut found: Vec<(u64, u64)> = Vec::new();
+    for batch in &all {
+        let [src, dst] = [0, 1].map(|at| batch.column(at).as_primitive::<UInt64Type>());
+        found.extend(src.values().iter().copied().zip(dst.values().iter().copied()));
+    }
+    found.sort_unstable();
+    let expected = (0..200_000).map(|n| (3, 10 + n)).chain((0..1_000).map(|n| (10 + n, 3)));
+    assert!(found.iter().copied().eq(expected));
+    let vertices = batches(VertexBatches::new(&snapshot, KindId::DEFAULT, true).unwrap());
+    assert_eq!((rows(&vertices), vertices.len()), (200_001, 4));
+}
+
+#[test]
+fn a_property_with_the_name_of_a_column_has_its_type_in_its_name() {
+    let graph = small();
+    let table = EdgeBatches::new(&graph.snapshot().unwrap(), "calls", true).unwrap();
+    let names: Vec<String> = table.schema().fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(names, ["src", "dst", "rank", "src:utf8", "seen", "raw"]);
+    let plain = EdgeBatches::new(&graph.snapshot().unwrap(), "calls", false).unwrap();
+    assert_eq!(plain.schema().fields().len(), 3);
+    assert!(EdgeBatches::new(&graph.snapshot().unwrap(), "roads", true).is_err());
+}
+
+#[test]
+fn files_give_the_same_batches_back() {
+    let graph = small();
+    let table = || EdgeBatches::new(&graph.snapshot().unwrap(), "calls", true).unwrap();
+    let expected = batches(table());
+    for format in FORMATS {
+        let found = read(&file_of(table(), format)).unwrap();
+        assert_eq!(found, expected, "{format:?}");
+    }
+    let none = Graph::in_memory().unwrap();
+    let table = || EdgeBatches::new(&none.snapshot().unwrap(), "", true).unwrap();
+    for format in FORMATS {
+        assert_eq!(rows(&read(&file_of(table(), format)).unwrap()), 0, "{format:?}");
+    }
+}
+
+/// Changes each byte of a file, and cuts the file at each byte. The reader ends in an error or in other rows;
+/// it neither panics nor takes memory that the file does not have.
+#[test]
+fn damaged_files_are_errors() {
+    let graph = small();
+    std::panic::set_hook(Box::new(|info| {
+        assert!(hedgerow_arrow::files::is_reading(), "{info}");
+    }));
+    for format in FORMATS {
+        let sound = file_of(EdgeBatches::new(&graph.snapshot().unwrap(), "calls", true).unwrap(), format);
+        let expected = read(&sound).unwrap();
+        let mut refused = 0;
+        for at in 0..sound.len() {
+            for flip in [0x01, 0x80, 0xff] {
+                let mut bytes = sound.clone();
+                bytes[at] ^= flip;
+                refused += usize::from(read(&bytes).is_err());
+            }
+            let cut = read(&sound[..at]);
+            assert!(cut.is_err() || cut.is_ok_and(|found| found != expected), "{format:?} cut at {at}");
+        }
+        assert!(refused > 100, "{format:?}: {refused}");
+        println!("explored: {refused} refused of {} damaged {format:?} files", sound.len() * 4);
+    }
+    drop(std::panic::take_hook());
+    let error = read(b"src,dst\n1,2\n").unwrap_err().to_string();
+    assert!(error.ends_with("neither Parquet nor an Arrow file"), "{error}");
+}

@@ -1,0 +1,279 @@
+//! Files of Parquet and Arrow, whose columns have names and types: which columns become what.
+
+use std::sync::Arc;
+
+use hedgerow_arrow::files::{FileFormat as TableFormat, TableReader};
+use hedgerow_arrow::read::{self, Field};
+use hedgerow_workload::read::{Column, usual_column};
+
+use super::args::{FileFormat, LoadArgs};
+use super::columns::TableColumns;
+use super::input::{Content, EdgeTable, Input};
+use super::kinds::{Ends, Kinds};
+use crate::error::CliError;
+use crate::layout::reserved;
+use crate::property::ColumnType;
+
+/// Marks the inputs that are tables, as their first bytes show.
+pub(super) fn recognize(mut inputs: Vec<Input>, args: &LoadArgs) -> Result<Vec<Input>, CliError> {
+    for input in &mut inputs {
+        let mut file = input.file()?;
+        let failed = |why| CliError::Failed(format!("{}: {why}", input.path.display()));
+        if TableFormat::of(&mut file).map_err(failed)?.is_some() {
+            check_options(args)?;
+            input.table = Some(TableColumns::default());
+        }
+    }
+    Ok(inputs)
+}
+
+/// Marks a file of an exported directory, if it is a table, with the columns that its schema states.
+pub(super) fn recognize_exact(input: &mut Input, columns: TableColumns) -> Result<(), CliError> {
+    let failed = |why| CliError::Failed(format!("{}: {why}", input.path.display()));
+    if TableFormat::of(&mut input.file()?).map_err(failed)?.is_some() {
+        input.table = Some(columns);
+    }
+    Ok(())
+}
+
+/// Returns the columns of a table of an exported directory, as the header of a file of lines would have them.
+pub(super) fn header_of(input: &Input) -> Result<Vec<String>, CliError> {
+    let (reader, columns) = (reader_of(input)?, input.table.clone().unwrap_or_default());
+    let properties = match &input.content {
+        Content::Edges(EdgeTable { properties, .. }) | Content::VertexTable(_, properties) => &properties[..],
+        Content::Vertices => &[],
+    };
+    let header = |(at, field): (usize, &Arc<Field>)| {
+        let place = columns.properties.iter().position(|&column| column == at);
+        match (place.and_then(|place| properties.get(place)), read::property_type(field.data_type())) {
+            (Some((name, _)), Some(kind)) if name == field.name() => format!("{name}:{kind}"),
+            _ => field.name().clone(),
+        }
+    };
+    Ok(reader.schema().fields().iter().enumerate().map(header).collect())
+}
+
+/// Refuses options about lines and fields.
+fn check_options(args: &LoadArgs) -> Result<(), CliError> {
+    let given = [
+        ("--format", args.format != FileFormat::Auto),
+        ("--header", args.header),
+        ("--no-header", args.no_header),
+        ("--skip", args.skip != 0),
+        ("--delimiter", args.delimiter.is_some()),
+        ("--null", !args.null.is_empty()),
+        ("--comment", args.comment.is_some()),
+        ("--time-col", args.time_col.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            let why = "a file of Parquet or Arrow has columns with names and types, and no lines";
+            Err(CliError::Usage(format!("{option}: {why}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Decides which columns of a table become what. `weighted` is true if weights are read.
+pub(super) fn settle(
+    input: &mut Input,
+    args: &LoadArgs,
+    kinds: &Kinds,
+    weighted: bool,
+) -> Result<(), CliError> {
+    let reader = reader_of(input)?;
+    let names: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let table = Table { input, names: &names, reader: &reader };
+    let (columns, properties) = match &input.content {
+        Content::Vertices => {
+            return Err(table.failed("a table: name it by --vertices, which reads keys and properties"));
+        }
+        Content::VertexTable(..) => table.of_vertices()?,
+        Content::Edges(edges) => table.of_edges(edges, args, weighted)?,
+    };
+    match &input.content {
+        Content::Edges(edges) if columns.kinds.is_none() => {
+            let numbers = kinds.are_numbers(edges.ends, edges.label.as_deref());
+            let is_fixed = edges.ends != Ends::OfLabel || edges.label.is_some();
+            columns.ends.iter().filter(|_| is_fixed).try_for_each(|&at| table.check_keys(at, numbers))?;
+        }
+        Content::VertexTable(..) => {
+            let numbers = kinds.are_numbers(Ends::Stated([input.kind; 2]), None);
+            table.check_keys(columns.ends[0], numbers)?;
+        }
+        _ => {}
+    }
+    let note = table.note(&columns, &properties);
+    input.notes.push(note);
+    match &mut input.content {
+        Content::Edges(edges) => {
+            (edges.weighted, edges.weight_required) = (weighted && columns.weight.is_some(), false);
+            edges.properties = properties;
+        }
+        Content::VertexTable(_, of_file) => *of_file = properties,
+        Content::Vertices => {}
+    }
+    input.table = Some(columns);
+    Ok(())
+}
+
+/// A table before it is read.
+struct Table<'a> {
+    input: &'a Input,
+    names: &'a [String],
+    reader: &'a TableReader,
+}
+
+type Properties = Vec<(String, ColumnType)>;
+
+impl Table<'_> {
+    fn failed(&self, why: impl std::fmt::Display) -> CliError {
+        CliError::Failed(format!("{}: {why}", self.input.path.display()))
+    }
+
+    fn of_vertices(&self) -> Result<(TableColumns, Properties), CliError> {
+        let mut columns = TableColumns::default();
+        if self.names.is_empty() {
+            return Err(self.failed("no columns: the first one is the key"));
+        }
+        let properties = self.all_but(&[0], &mut columns)?;
+        Ok((columns, properties))
+    }
+
+    fn of_edges(
+        &self,
+        edges: &EdgeTable,
+        args: &LoadArgs,
+        weighted: bool,
+    ) -> Result<(TableColumns, Properties), CliError> {
+        let optional = |column: &Option<Column>| column.as_ref().map(|column| self.find(column)).transpose();
+        let end = |at: usize, given: &Option<Column>, option: &str| {
+            optional(given)?.or_else(|| usual_column(self.names, at)).ok_or_else(|| {
+                let names = self.names.join(", ");
+                self.failed(format!(
+                    "no column has a usual name of an end: {option} names it; columns: {names}"
+                ))
+            })
+        };
+        let mut columns = TableColumns {
+            ends: [end(0, &args.src_col, "--src-col")?, end(1, &args.dst_col, "--dst-col")?],
+            label: optional(&args.label_column)?,
+            rank: optional(&args.rank)?,
+            ..TableColumns::default()
+        };
+        if let (Some(from), Some(to)) = (optional(&args.from_column)?, optional(&args.to_column)?) {
+            columns.kinds = Some([from, to]);
+        }
+        if weighted {
+            columns.weight = optional(&args.weight_col)?.or_else(|| usual_column(self.names, 2));
+            if columns.weight.is_none() && args.weighted {
+                return Err(
+                    self.failed("no column named weight; --weight-col says which one has the weights")
+                );
+            }
+        }
+        let properties = match args.property.is_empty() {
+            true => self.all_but(&columns.taken(), &mut columns)?,
+            false => {
+                for ((name, kind), property) in edges.properties.iter().zip(&args.property) {
+                    let at = self.find(&property.column)?;
+                    let found = read::property_type(self.reader.schema().field(at).data_type());
+                    if found != Some(kind.property) {
+                        let has = self.reader.schema().field(at).data_type().clone();
+                        return Err(self.failed(format!(
+                            "column {}: {has} is no {} for property {name}",
+                            self.names[at], kind.property
+                        )));
+                    }
+                    columns.properties.push(at);
+                }
+                edges.properties.clone()
+            }
+        };
+        Ok((columns, properties))
+    }
+
+    /// Makes properties of all columns except the `taken` ones.
+    fn all_but(&self, taken: &[usize], columns: &mut TableColumns) -> Result<Properties, CliError> {
+        let mut properties = Properties::new();
+        for (at, field) in self.reader.schema().fields().iter().enumerate() {
+            if taken.contains(&at) {
+                continue;
+            }
+            let Some(kind) = read::property_type(field.data_type()) else {
+                let (name, has) = (field.name(), field.data_type());
+                return Err(self.failed(format!(
+                    "column {name}: no property has the type {has}; convert it, or name the properties to load by --property"
+                )));
+            };
+            // An export names a property so if a column has its name.
+            let plain = field.name().strip_suffix(&format!(":{kind}")).filter(|name| reserved(name));
+            let name = plain.unwrap_or(field.name()).to_owned();
+            if name.is_empty() || properties.iter().any(|(other, _)| *other == name) {
+                return Err(self.failed(format!("column {}: two columns are property {name:?}", at + 1)));
+            }
+            properties.push((name, ColumnType::exported(kind)));
+            columns.properties.push(at);
+        }
+        Ok(properties)
+    }
+
+    /// Returns the position of a column.
+    fn find(&self, column: &Column) -> Result<usize, CliError> {
+        let found = match column {
+            Column::Index(at) | Column::IfPresent(at) => Some(*at).filter(|at| *at < self.names.len()),
+            Column::Name(name) => self.names.iter().position(|other| other == name),
+            Column::Absent => None,
+        };
+        found.ok_or_else(|| {
+            let wanted = match column {
+                Column::Name(name) => format!("no column named {name}"),
+                Column::Index(at) | Column::IfPresent(at) => format!("no column {}", at + 1),
+                Column::Absent => "no column".to_owned(),
+            };
+            self.failed(format!("{wanted}; the columns are {}", self.names.join(", ")))
+        })
+    }
+
+    /// Refuses a column of keys whose type has no such keys.
+    fn check_keys(&self, at: usize, numbers: bool) -> Result<(), CliError> {
+        let (name, has) = (&self.names[at], self.reader.schema().field(at).data_type());
+        let (fits, wanted) = match numbers {
+            true => (read::is_whole(has), "the keys are whole numbers (--keys str takes texts)"),
+            false => (read::is_text(has), "the keys are texts (--keys u64 takes whole numbers)"),
+        };
+        if fits {
+            Ok(())
+        } else {
+            Err(self.failed(format!("column {name} has the type {has}, but {wanted}")))
+        }
+    }
+
+    /// Returns the note of the report: which columns became what, and which were left out.
+    fn note(&self, columns: &TableColumns, properties: &Properties) -> String {
+        let taken: Vec<usize> =
+            columns.taken().into_iter().chain(columns.properties.iter().copied()).collect();
+        let names =
+            |at: &[usize]| at.iter().map(|&at| self.names[at].as_str()).collect::<Vec<_>>().join(", ");
+        let ends = if self.input.has_vertices() { &columns.ends[..1] } else { &columns.ends[..] };
+        let mut note = format!("a table with keys in {}", names(ends));
+        let property = |((name, _), at): (&(String, ColumnType), &usize)| match &self.names[*at] {
+            column if column == name => name.clone(),
+            column => format!("{name} from {column}"),
+        };
+        if !properties.is_empty() {
+            let all: Vec<String> = properties.iter().zip(&columns.properties).map(property).collect();
+            note += &format!(", properties {}", all.join(", "));
+        }
+        let left: Vec<usize> = (0..self.names.len()).filter(|at| !taken.contains(at)).collect();
+        if !left.is_empty() {
+            note += &format!("; left out: {}", names(&left));
+        }
+        note
+    }
+}
+
+/// Opens a table for a reading from its start.
+pub(super) fn reader_of(input: &Input) -> Result<TableReader, CliError> {
+    Ok(TableReader::open(input.file()?, &input.path)?)
+}
