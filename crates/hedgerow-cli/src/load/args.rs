@@ -118,7 +118,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_enum, default_value_t = Repeat::Last)]
     pub(super) repeat: Repeat,
     /// Rows per transaction; 0 loads all rows in one transaction, of at most 16,777,216 rows
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub(super) batch: usize,
     /// The moment at which transactions become durable
     #[arg(long, value_enum, default_value_t = Sync::Manual)]
