@@ -19,7 +19,7 @@ PAGES = [
         "results",
         "Results of reads and kernels",
         "NumPy arrays under names. Each table goes to Polars, pandas, PyArrow and DuckDB through Arrow.",
-        "VertexResult Estimate Paths Pairs NeighborLists Limited Edges EdgeTable VertexTable Csr",
+        "VertexResult Estimate Paths Pairs NeighborLists Limited Edges EdgeTable VertexTable TableStream Csr",
     ),
     (
         "reports",

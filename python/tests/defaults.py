@@ -148,7 +148,7 @@ SECTIONS: dict[str, list[Default]] = {
         Default(
             "label",
             "None",
-            ("Snapshot edge_table csr",),
+            ("Snapshot edge_table edge_stream csr",),
             "The label that all edges have; if they have several, a `ProgrammingError` that lists them.",
         ),
         Default("label", "None", ("Snapshot edge_properties", "Transaction edge_properties"), "The default label, `\"\"`."),
@@ -174,7 +174,7 @@ SECTIONS: dict[str, list[Default]] = {
             ("Snapshot degrees neighbors_of k_hop",),
             "The kind that all labels of the call state for this end of their edges, else the default kind. Pairs of kind and id say their own.",
         ),
-        Default("kind", "None", ("Snapshot vertex_table",), "The default kind alone."),
+        Default("kind", "None", ("Snapshot vertex_table vertex_stream",), "The default kind alone."),
         Default(
             "kinds",
             "None",

@@ -1,5 +1,5 @@
 //! Tables of a store as Arrow record batches, and the columns of record batches as keys and properties of a
-//! store. Also reads and writes files of Parquet and of Arrow's IPC format.
+//! store. With the feature `files` also reads and writes files of Parquet and of Arrow's IPC format.
 //!
 //! A table goes out as an iterator of batches ([`EdgeBatches`], [`VertexBatches`]), each of at most
 //! [`BATCH_ROWS`] rows. A batch is made when it is pulled, so a table takes the memory of a few batches. The
@@ -9,6 +9,7 @@
 mod column;
 mod edges;
 mod error;
+#[cfg(feature = "files")]
 pub mod files;
 mod keys;
 pub mod read;

@@ -25,8 +25,8 @@ use crate::error::DataError;
 
 /// The number of rows in a batch: some hundreds of kilobytes per column.
 const BATCH_ROWS: usize = 1 << 16;
-const STREAM: &CStr = c"arrow_array_stream";
-const SCHEMA: &CStr = c"arrow_schema";
+pub(crate) const STREAM: &CStr = c"arrow_array_stream";
+pub(crate) const SCHEMA: &CStr = c"arrow_schema";
 
 /// A column: its name, a NumPy array (or offsets and values of lists), and true if its objects are bytes
 /// instead of texts.

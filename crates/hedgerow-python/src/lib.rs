@@ -9,7 +9,8 @@
 //!   [`key_columns`], [`columns`], [`bulk`], [`rows`]: columns of them. [`repeats`], [`added`]: repeated
 //!   rows, and the counts of a call. [`arrays`], [`times`]: columns of other libraries.
 //! * [`results`], [`edge_results`], [`schema`]: answers as Python objects; [`many`], [`tables`]: answers
-//!   about many vertices; [`first`]: answers up to a limit. [`arrow`]: answers for other libraries.
+//!   about many vertices; [`first`]: answers up to a limit. [`arrow`], [`streams`]: answers for other
+//!   libraries.
 //!   [`names`]: names of vertices in messages.
 //! * [`pool`]: parallel calls. [`memory`]: the allocator. [`ending`]: threads at the end of the interpreter.
 //!   [`error`]: the exception tree. [`imports`]: look-ups in Python.
@@ -68,6 +69,7 @@ mod schema;
 mod selection;
 mod single;
 mod snapshot;
+mod streams;
 mod tables;
 mod ticket;
 mod times;
@@ -92,6 +94,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<maintained::Maintained>()?;
     module.add_class::<ticket::Ticket>()?;
     module.add_class::<pipeline::Pipeline>()?;
+    module.add_class::<streams::TableStream>()?;
     module.add_function(wrap_pyfunction!(open::open, module)?)?;
     module.add_function(wrap_pyfunction!(tools::salvage, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::stream, module)?)?;

@@ -71,7 +71,7 @@ const TABLE: &[Row] = &[
     row("hedgerow-rivals", &[BENCH], &[WORKLOAD]),
     row(ARROW, &[CORE, STORE], &[]),
     row("hedgerow-cli", &[STORE, ANALYTICS, ARROW, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
-    row("hedgerow-python", &[STORE, ANALYTICS, KERNELS, CORE, PAR], &[]),
+    row("hedgerow-python", &[STORE, ANALYTICS, ARROW, KERNELS, CORE, PAR], &[]),
     row("xtask", &[], &[]),
 ];
 

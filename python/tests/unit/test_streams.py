@@ -1,0 +1,97 @@
+"""Tables as streams of Arrow batches, pulled by other libraries."""
+
+import datetime
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import hedgerow
+
+pl = pytest.importorskip("polars", reason="polars cannot be installed here")
+pa = pytest.importorskip("pyarrow", reason="PyArrow cannot be installed here")
+
+
+def fill(db: hedgerow.Database) -> None:
+    db.define_kind("page", keys="str")
+    db.define_label("saw", src="", dst="page", multi=True)
+    db.add_vertices([1, 2, 3], properties={"id": ["x", None, ""], "age": [30, 31, None]})
+    pages = [("page", "a"), ("page", "b")]
+    at = [datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC), None, None]
+    db.add_edges([1, 2, 1], [pages[0], pages[1], pages[1]], label="saw", ranks=[5, 0, 7], properties={"at": at, "raw": [b"\0", None, b""]})
+    db.add_edges([1, 3], [2, 3], label="knows", properties={"since": [2001, None]})
+
+
+def test_a_stream_has_the_rows_of_the_table(db: hedgerow.Database) -> None:
+    fill(db)
+    g = db.snapshot()
+    saw = pa.table(g.edge_stream("saw"))
+    assert saw.column_names == ["src", "dst", "rank", "at", "raw"]
+    assert [str(kind) for kind in saw.schema.types] == ["uint64", "large_string", "uint64", "timestamp[us, tz=UTC]", "large_binary"]
+    rows = sorted(zip(*(saw[name].to_pylist() for name in ("src", "dst", "rank", "raw")), strict=True))
+    assert rows == [(1, "a", 5, b"\0"), (1, "b", 7, b""), (2, "b", 0, None)]
+    knows = pl.DataFrame(g.edge_stream("knows"))
+    assert knows.columns == ["src", "dst", "src_kind", "dst_kind", "since"]
+    assert knows.rows() == [("1", "2", "", "", 2001), ("3", "3", "", "", None)]
+    people = pa.table(g.vertex_stream())
+    assert people.to_pydict() == {"id": [1, 2, 3], "id:utf8": ["x", None, ""], "age": [30, 31, None]}
+    assert pa.table(g.vertex_stream("page")).to_pydict() == {"id": ["a", "b"]}
+    assert repr(g.vertex_stream("page")) == "TableStream(id: LargeUtf8)"
+
+
+def test_a_stream_is_read_as_often_as_it_is_asked(db: hedgerow.Database) -> None:
+    n = 150_000
+    db.add_edges(np.arange(n), np.arange(n) + 1)
+    stream = db.snapshot().edge_stream("")
+    db.add_edges([7], [9])
+    for _ in range(2):
+        reader = pa.RecordBatchReader.from_stream(stream)
+        batches = [batch.num_rows for batch in reader]
+        assert sum(batches) == n and max(batches) <= 65_536 and len(batches) >= 3
+    assert pa.table(stream).schema == pa.schema(stream)
+    assert pa.table(db.snapshot().edge_stream("")).num_rows == n + 1
+
+
+def test_several_threads_pull_streams_beside_a_writer(db: hedgerow.Database) -> None:
+    n = 100_000
+    db.add_edges(np.arange(n), np.arange(n) + 1)
+    g, found = db.snapshot(), []
+    threads = [threading.Thread(target=lambda: found.append(pa.table(g.edge_stream("")).num_rows)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    db.add_edges(np.arange(n), np.arange(n) + 2)
+    for thread in threads:
+        thread.join()
+    assert found == [n] * 4
+
+
+def test_a_stream_of_what_is_not_there_is_refused(db: hedgerow.Database) -> None:
+    fill(db)
+    g = db.snapshot()
+    with pytest.raises(hedgerow.ProgrammingError, match="nope"):
+        g.edge_stream("nope")
+    with pytest.raises(hedgerow.ProgrammingError, match="nope"):
+        g.vertex_stream("nope")
+    with pytest.raises(hedgerow.ProgrammingError, match="several labels|saw"):
+        g.edge_stream()
+    stream = g.vertex_stream()
+    g.close()
+    with pytest.raises(hedgerow.ClosedError):
+        pa.table(stream)
+    with pytest.raises(hedgerow.ClosedError):
+        repr(stream)
+
+
+def test_a_reader_that_is_left_alone_does_not_keep_the_store_open(db: hedgerow.Database) -> None:
+    db.add_edges([1], [2])
+    reader = pa.RecordBatchReader.from_stream(db.snapshot().edge_stream(""))
+    db.close()
+    try:
+        rows = reader.read_all().num_rows
+    except Exception as error:
+        assert "closed" in str(error)
+    else:
+        assert rows == 1
+    del reader
+    gc.collect()
