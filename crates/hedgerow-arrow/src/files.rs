@@ -5,19 +5,23 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 pub use arrow_array::RecordBatchReader;
 use arrow_ipc::writer::FileWriter;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::Type;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::properties::WriterProperties;
 
-use crate::{BATCH_ROWS, Error};
+use crate::{BATCH_BYTES, BATCH_ROWS, Error};
 use ipc::IpcReader;
 
 mod ipc;
@@ -74,11 +78,46 @@ fn damaged(path: &Path, why: impl std::fmt::Display) -> Error {
     Error::Table(format!("{}: {why}", path.display()))
 }
 
+/// Returns the columns with times of 96 bits as microseconds, if there are such columns: as nanoseconds,
+/// which the library makes of them, times outside the years 1677 to 2262 would become other times.
+fn with_micros(read: &ArrowReaderMetadata) -> Option<SchemaRef> {
+    let columns = read.metadata().file_metadata().schema_descr();
+    let is_96 = |at: usize| at < columns.num_columns() && columns.column(at).physical_type() == Type::INT96;
+    let fields = read.schema().fields();
+    // In a table without nested columns, fields and columns are the same.
+    if columns.num_columns() != fields.len() || !(0..fields.len()).any(is_96) {
+        return None;
+    }
+    let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
+    let field = |(at, field): (usize, &Arc<Field>)| match is_96(at) {
+        true => Arc::new(field.as_ref().clone().with_data_type(micros.clone())),
+        false => field.clone(),
+    };
+    let fields: Vec<Arc<Field>> = fields.iter().enumerate().map(field).collect();
+    Some(Arc::new(Schema::new(fields)))
+}
+
+/// Returns the rows of a file, and the bytes of a row in the row group with the largest rows, at least 1.
+fn sizes(metadata: &ParquetMetaData) -> Result<(u64, u64), &'static str> {
+    let (mut rows, mut most) = (0_u64, 1);
+    for group in metadata.row_groups() {
+        let sizes = u64::try_from(group.num_rows()).ok().zip(u64::try_from(group.total_byte_size()).ok());
+        let (of_group, bytes) = sizes.ok_or("a negative size")?;
+        rows = rows.saturating_add(of_group);
+        most = most.max(bytes / of_group.max(1));
+    }
+    match u64::try_from(metadata.file_metadata().num_rows()) {
+        Ok(stated) if stated == rows => Ok((rows, most)),
+        _ => Err("its row groups have other rows than its footer states"),
+    }
+}
+
 /// A file of a table that is read batch by batch.
 pub struct TableReader {
     path: std::path::PathBuf,
     schema: SchemaRef,
     rows: Option<u64>,
+    read: u64,
     /// `None` after an error.
     batches: Option<Batches>,
 }
@@ -104,8 +143,14 @@ impl TableReader {
         let (schema, rows, batches) = match format {
             Some(FileFormat::Parquet) => {
                 let len = file.metadata().map_err(|why| damaged(path, why))?.len();
-                let builder = ParquetRecordBatchReaderBuilder::try_new(file)
+                let options = ArrowReaderOptions::new();
+                let mut read = ArrowReaderMetadata::load(&file, options.clone())
                     .map_err(|why: ParquetError| damaged(path, why))?;
+                if let Some(schema) = with_micros(&read) {
+                    read = ArrowReaderMetadata::try_new(read.metadata().clone(), options.with_schema(schema))
+                        .map_err(|why| damaged(path, why))?;
+                }
+                let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, read);
                 // The library takes memory for a chunk before it reads it.
                 let groups = builder.metadata().row_groups().iter();
                 let ranges = groups.flat_map(|group| group.columns()).map(ColumnChunkMetaData::byte_range);
@@ -113,10 +158,11 @@ impl TableReader {
                 {
                     return Err(damaged(path, "a column is outside of the file"));
                 }
-                let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).ok();
+                let (rows, bytes) = sizes(builder.metadata()).map_err(|why| damaged(path, why))?;
                 let schema = builder.schema().clone();
-                let reader = builder.with_batch_size(BATCH_ROWS).build();
-                (schema, rows, Batches::Parquet(Box::new(reader.map_err(|why| damaged(path, why))?)))
+                let most = (BATCH_BYTES as u64 / bytes).clamp(1, BATCH_ROWS as u64);
+                let reader = builder.with_batch_size(most as usize).build();
+                (schema, Some(rows), Batches::Parquet(Box::new(reader.map_err(|why| damaged(path, why))?)))
             }
             Some(FileFormat::Arrow) => {
                 let reader = IpcReader::open(file).map_err(|why| damaged(path, why))?;
@@ -124,7 +170,7 @@ impl TableReader {
             }
             None => return Err(damaged(path, "neither Parquet nor an Arrow file")),
         };
-        Ok(TableReader { path: path.to_owned(), schema, rows, batches: Some(batches) })
+        Ok(TableReader { path: path.to_owned(), schema, rows, read: 0, batches: Some(batches) })
     }
 
     /// Returns the columns.
@@ -148,8 +194,16 @@ impl TableReader {
             Batches::Parquet(reader) => reader.next().transpose().map_err(|why| damaged(&self.path, why)),
             Batches::Arrow(reader) => reader.next_batch().map_err(|why| damaged(&self.path, why)),
         })?;
-        self.batches = Some(batches);
-        Ok(next)
+        self.read += next.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+        match self.rows.filter(|rows| next.is_none() && *rows != self.read) {
+            Some(rows) => {
+                Err(damaged(&self.path, format_args!("{} rows, but its footer states {rows}", self.read)))
+            }
+            None => {
+                self.batches = Some(batches);
+                Ok(next)
+            }
+        }
     }
 }
 

@@ -273,6 +273,11 @@ fn for_each_text(array: &ArrayRef, f: &mut dyn FnMut(usize, Option<&str>)) -> Op
         }
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary_opt()?;
+            // A dictionary of nulls alone may have no values, for which the library has no keys.
+            if dictionary.values().is_empty() {
+                (0..array.len()).for_each(|row| f(row, None));
+                return Some(());
+            }
             let mut texts: Vec<Option<String>> = Vec::with_capacity(dictionary.values().len());
             for_each_text(dictionary.values(), &mut |_, text| texts.push(text.map(str::to_owned)))?;
             for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {

@@ -116,12 +116,19 @@ fn export_table(args: &ExportArgs, format: FileFormat) -> Result<(), CliError> {
     let schema = snapshot.schema();
     let label = schema.find_label(label_to_read(&snapshot, args.label.as_deref(), OR_A_DIRECTORY)?)?;
     let kind = kind_to_write(args, &schema)?;
-    let out = Target::open(args.out.as_deref())?;
-    tables::write_edges(&snapshot, label, args.properties, format, out)?;
-    if let Some(path) = &args.vertices {
-        tables::write_vertices(&snapshot, kind, args.properties, format, Target::open(Some(path))?)?;
+    let is_standard = |path: Option<&PathBuf>| path.is_none_or(|path| path.as_os_str() == "-");
+    if args.vertices.is_some() && is_standard(args.out.as_ref()) && is_standard(args.vertices.as_ref()) {
+        let why = "--vertices: standard output takes one table; name a file by --vertices or --out";
+        return Err(CliError::Usage(why.to_owned()));
     }
-    Ok(())
+    let out = Target::open(args.out.as_deref())?;
+    let vertices = args.vertices.as_ref().map(|path| Target::open(Some(path))).transpose()?;
+    let mut written = vec![tables::write_edges(&snapshot, label, args.properties, format, out)?.1];
+    if let Some(to) = vertices {
+        written.push(tables::write_vertices(&snapshot, kind, args.properties, format, to)?.1);
+    }
+    // No file gets its name before all are complete.
+    written.into_iter().try_for_each(Target::finish)
 }
 
 /// Returns the kind of the vertices to write.

@@ -22,6 +22,11 @@ impl ColumnType {
         ColumnType { property, unit: Some(TimeUnit::Microseconds) }
     }
 
+    /// True if the type states the unit of numeric times.
+    pub(crate) fn states_unit(self) -> bool {
+        self.unit.is_some()
+    }
+
     /// Returns the name that a header has for the type.
     pub(crate) fn name(self) -> String {
         match self.unit {

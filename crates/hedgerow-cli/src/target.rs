@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use crate::error::CliError;
 
@@ -14,6 +15,28 @@ pub(crate) struct Target {
     name: String,
     to: BufWriter<Box<dyn Write + Send>>,
     file: Option<Moves>,
+    failure: Failure,
+}
+
+/// The error of the system that a library met when it wrote, which it does not pass on as it is.
+#[derive(Clone, Default)]
+pub(crate) struct Failure(Arc<Mutex<Option<io::Error>>>);
+
+impl Failure {
+    /// Takes the error, if there was one.
+    pub(crate) fn take(&self) -> Option<io::Error> {
+        self.0.lock().ok()?.take()
+    }
+
+    fn note<T>(&self, done: io::Result<T>) -> io::Result<T> {
+        done.map_err(|error| {
+            let copy = io::Error::from(error.kind());
+            if let Ok(mut noted) = self.0.lock() {
+                noted.get_or_insert(error);
+            }
+            copy
+        })
+    }
 }
 
 /// The temporary and the final path of a file.
@@ -27,7 +50,7 @@ impl Target {
     /// Returns standard output.
     pub(crate) fn stdout() -> Target {
         let to = BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout()) as Box<dyn Write + Send>);
-        Target { name: "standard output".to_owned(), to, file: None }
+        Target { name: "standard output".to_owned(), to, file: None, failure: Failure::default() }
     }
 
     /// Returns the file `path` as destination; for `-` or no path, standard output.
@@ -47,7 +70,12 @@ impl Target {
         let file = file.map_err(|source| CliError::Write { to: name.clone(), source })?;
         let moves = Moves { partial, path: path.to_owned(), done: special };
         let to = BufWriter::with_capacity(BUFFER_BYTES, Box::new(file) as Box<dyn Write + Send>);
-        Ok(Target { name, to, file: Some(moves) })
+        Ok(Target { name, to, file: Some(moves), failure: Failure::default() })
+    }
+
+    /// Returns the error of a write by a library, once there is one.
+    pub(crate) fn failure(&self) -> Failure {
+        self.failure.clone()
     }
 
     /// Returns the name of the destination for messages.
@@ -74,11 +102,13 @@ impl Target {
 /// Writes of a library that makes tables; the caller adds the name of the destination to an error.
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.to.write(bytes)
+        let done = self.to.write(bytes);
+        self.failure.note(done)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
+        let done = self.to.flush();
+        self.failure.note(done)
     }
 }
 

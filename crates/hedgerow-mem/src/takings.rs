@@ -68,7 +68,14 @@ impl Takings {
         self.holders.fetch_sub(1, Ordering::Release);
     }
 
-    /// Returns how many holders have ended. The caller loads this before it checks the account. O(1).
+    /// Counts the return of memory by a call that was no holder. O(1).
+    pub fn returned(&self) {
+        // Release, as in `end`.
+        self.ended.fetch_add(1, Ordering::Release);
+    }
+
+    /// Returns how many holders have ended, and how many other calls have returned memory. The caller loads
+    /// this before it checks the account. O(1).
     pub fn ended(&self) -> u64 {
         self.ended.load(Ordering::Acquire)
     }

@@ -153,6 +153,8 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "edges": (),
         "edge_count_of": ("",),
         "edge_table": (),
+        "edge_stream": (),
+        "vertex_stream": (),
         "vertex_property": ("age",),
         "labels": (),
         "schema": (),
@@ -166,6 +168,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "__enter__": (),
     },
     "Maintained": {"at": (None,), "release": ()},
+    "TableStream": {},
 }
 # These answer in a child, and reach nothing of the parent's: constants, and leaving a block that has nothing to finish.
 ANSWERS = {
@@ -175,6 +178,7 @@ ANSWERS = {
     "Pipeline": {"__enter__"},
     "Snapshot": {"__exit__"},
     "Maintained": {"name", "label"},
+    "TableStream": set[str](),
 }
 
 

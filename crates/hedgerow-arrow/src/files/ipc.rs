@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::reader::{FileDecoder, read_footer_length};
-use arrow_ipc::{Block, CompressionType, MessageHeader, root_as_footer, root_as_message};
+use arrow_ipc::{Block, CompressionType, Endianness, MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::SchemaRef;
 
 use crate::Error;
@@ -43,6 +43,9 @@ impl IpcReader {
         let footer = read_at(&mut file, from, length)?;
         let footer = root_as_footer(&footer).map_err(failed)?;
         let schema = footer.schema().ok_or_else(|| failed("no schema"))?;
+        if schema.endianness() != Endianness::Little {
+            return Err(failed("written by a machine of the other byte order"));
+        }
         let schema = Arc::new(fb_to_schema(schema));
         let mut decoder = FileDecoder::new(schema.clone(), footer.version());
         for block in footer.dictionaries().iter().flatten() {
@@ -54,13 +57,10 @@ impl IpcReader {
     }
 
     pub(super) fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
-        for block in self.batches.by_ref() {
-            let bytes = read_block(&mut self.file, self.len, &block)?;
-            if let Some(batch) = self.decoder.read_record_batch(&block, &bytes)? {
-                return Ok(Some(batch));
-            }
-        }
-        Ok(None)
+        let Some(block) = self.batches.next() else { return Ok(None) };
+        let bytes = read_block(&mut self.file, self.len, &block)?;
+        let batch = self.decoder.read_record_batch(&block, &bytes)?;
+        batch.map(Some).ok_or_else(|| failed("a block of the footer has no batch"))
     }
 }
 

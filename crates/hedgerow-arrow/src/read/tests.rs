@@ -38,6 +38,9 @@ fn keys_are_whole_numbers_or_texts_and_never_converted() {
         let error = keys(&words, "b", KeyKind::U64, &mut faults).unwrap_err().to_string();
         assert!(error.contains("column b: has the type") && error.ends_with("whole numbers"), "{error}");
     }
+    let empty: DictionaryArray<Int32Type> = [None::<&str>, None].into_iter().collect();
+    let read = keys(&array(empty), "b", KeyKind::Str, &mut faults).unwrap();
+    assert_eq!((read.len(), faults.of(0)), (2, Some("column b has no key")));
     let floats = array(Float64Array::from(vec![1.0]));
     for kind in [KeyKind::U64, KeyKind::Str, KeyKind::Dense] {
         assert!(keys(&floats, "c", kind, &mut faults).is_err());

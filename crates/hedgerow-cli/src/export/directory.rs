@@ -45,7 +45,8 @@ pub(super) fn export_directory(
                 write_edge_rows(&snapshot, label, label.properties(), weighted, DELIMITER, to)
             })?,
             Some(format) => {
-                let rows = tables::write_edges(&snapshot, label, true, format, files.open(&name)?)?;
+                let (rows, to) = tables::write_edges(&snapshot, label, true, format, files.open(&name)?)?;
+                to.finish()?;
                 files.add(&name);
                 rows
             }
@@ -108,7 +109,9 @@ fn write_vertex_tables(
     let mut counts = Vec::new();
     for (kind, _) in kinds(schema, keys) {
         let name = vertex_file_name(schema, kind, Some(format));
-        counts.push(tables::write_vertices(snapshot, kind, true, format, files.open(&name)?)?);
+        let (rows, to) = tables::write_vertices(snapshot, kind, true, format, files.open(&name)?)?;
+        to.finish()?;
+        counts.push(rows);
         files.add(&name);
     }
     Ok(counts)

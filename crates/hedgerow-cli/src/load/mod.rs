@@ -87,6 +87,12 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
         settle::settle(input, args, &kinds, weighted)?;
         matrix::settle(input, directed, weighted, &kinds)?;
     }
+    let is_rich = |input: &Input| matches!(&input.content, Content::Edges(table) if table.is_rich());
+    if args.repeat == Repeat::Sum && inputs.iter().any(is_rich) {
+        let why =
+            "--repeat sum: not with properties; --property names the columns of a table that become some";
+        return Err(CliError::Usage(why.to_owned()));
+    }
     let checks = existing.is_some() || inputs.iter().any(Input::names_labels);
     let before = existing.as_ref().map(Before::of).transpose()?;
     let mut seen = Existing::default();

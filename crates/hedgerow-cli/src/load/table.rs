@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hedgerow::KeyKind;
 use hedgerow_arrow::files::{FileFormat as TableFormat, TableReader};
 use hedgerow_arrow::read::{self, Field};
 use hedgerow_workload::read::{Column, usual_column};
@@ -16,7 +17,8 @@ use crate::property::ColumnType;
 
 /// Marks the inputs that are tables, as their first bytes show.
 pub(super) fn recognize(mut inputs: Vec<Input>, args: &LoadArgs) -> Result<Vec<Input>, CliError> {
-    for input in &mut inputs {
+    // A stated format wins: a text may begin as a table does.
+    for input in inputs.iter_mut().filter(|_| args.format == FileFormat::Auto) {
         let mut file = input.file()?;
         let failed = |why| CliError::Failed(format!("{}: {why}", input.path.display()));
         if TableFormat::of(&mut file).map_err(failed)?.is_some() {
@@ -46,7 +48,11 @@ pub(super) fn header_of(input: &Input) -> Result<Vec<String>, CliError> {
     let header = |(at, field): (usize, &Arc<Field>)| {
         let place = columns.properties.iter().position(|&column| column == at);
         match (place.and_then(|place| properties.get(place)), read::property_type(field.data_type())) {
-            (Some((name, _)), Some(kind)) if name == field.name() => format!("{name}:{kind}"),
+            (Some((name, stated)), Some(kind))
+                if name == field.name() || *field.name() == format!("{name}:{}", stated.property) =>
+            {
+                format!("{name}:{kind}")
+            }
             _ => field.name().clone(),
         }
     };
@@ -56,7 +62,6 @@ pub(super) fn header_of(input: &Input) -> Result<Vec<String>, CliError> {
 /// Refuses options about lines and fields.
 fn check_options(args: &LoadArgs) -> Result<(), CliError> {
     let given = [
-        ("--format", args.format != FileFormat::Auto),
         ("--header", args.header),
         ("--no-header", args.no_header),
         ("--skip", args.skip != 0),
@@ -93,18 +98,25 @@ pub(super) fn settle(
     };
     match &input.content {
         Content::Edges(edges) if columns.kinds.is_none() => {
-            let numbers = kinds.are_numbers(edges.ends, edges.label.as_deref());
-            let is_fixed = edges.ends != Ends::OfLabel || edges.label.is_some();
-            columns.ends.iter().filter(|_| is_fixed).try_for_each(|&at| table.check_keys(at, numbers))?;
+            let ends = match (edges.ends, &edges.label) {
+                (Ends::Stated(ends), _) => Some(ends),
+                (Ends::OfLabel, Some(label)) => Some(kinds.ends_of(label)),
+                // Each row may have other kinds.
+                (Ends::OfLabel, None) => None,
+                (Ends::Default | Ends::Columns, _) => Some(Default::default()),
+            };
+            for (&at, kind) in columns.ends.iter().zip(ends.into_iter().flatten()) {
+                table.check_keys(at, kinds.keys(kind))?;
+            }
         }
-        Content::VertexTable(..) => {
-            let numbers = kinds.are_numbers(Ends::Stated([input.kind; 2]), None);
-            table.check_keys(columns.ends[0], numbers)?;
-        }
+        Content::VertexTable(..) => table.check_keys(columns.ends[0], kinds.keys(input.kind))?,
         _ => {}
     }
     let note = table.note(&columns, &properties);
     input.notes.push(note);
+    if weighted && columns.weight.is_none() && !input.has_vertices() {
+        input.notes.push("no column has weights, so each row has weight 1".to_owned());
+    }
     match &mut input.content {
         Content::Edges(edges) => {
             (edges.weighted, edges.weight_required) = (weighted && columns.weight.is_some(), false);
@@ -172,25 +184,49 @@ impl Table<'_> {
                 );
             }
         }
+        if columns.ends[0] == columns.ends[1] {
+            let name = &self.names[columns.ends[0]];
+            let why = format!("column {name} would be both ends; --src-col and --dst-col name two columns");
+            return Err(self.failed(why));
+        }
         let properties = match args.property.is_empty() {
             true => self.all_but(&columns.taken(), &mut columns)?,
-            false => {
-                for ((name, kind), property) in edges.properties.iter().zip(&args.property) {
-                    let at = self.find(&property.column)?;
-                    let found = read::property_type(self.reader.schema().field(at).data_type());
-                    if found != Some(kind.property) {
-                        let has = self.reader.schema().field(at).data_type().clone();
-                        return Err(self.failed(format!(
-                            "column {}: {has} is no {} for property {name}",
-                            self.names[at], kind.property
-                        )));
-                    }
-                    columns.properties.push(at);
-                }
-                edges.properties.clone()
-            }
+            false => self.stated(edges, args, &mut columns)?,
         };
+        let named = properties.iter().map(|(name, _)| name.as_str());
+        // A labelled edge has its weight among the properties.
+        let mut names: Vec<&str> = named.chain(columns.weight.map(|_| "weight")).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            let why =
+                format!("two columns are property {}; name the properties to load by --property", twice[0]);
+            return Err(self.failed(why));
+        }
         Ok((columns, properties))
+    }
+
+    /// Returns the properties that the options name.
+    fn stated(
+        &self,
+        edges: &EdgeTable,
+        args: &LoadArgs,
+        columns: &mut TableColumns,
+    ) -> Result<Properties, CliError> {
+        for ((name, kind), property) in edges.properties.iter().zip(&args.property) {
+            let at = self.find(&property.column)?;
+            if kind.states_unit() {
+                let why =
+                    format!("--property {name}: a column of times states its unit; say {name}:timestamp");
+                return Err(CliError::Usage(why));
+            }
+            let has = self.reader.schema().field(at).data_type();
+            if read::property_type(has) != Some(kind.property) {
+                let (column, wanted) = (&self.names[at], kind.property);
+                return Err(self.failed(format!("column {column}: {has} is no {wanted} for property {name}")));
+            }
+            columns.properties.push(at);
+        }
+        Ok(edges.properties.clone())
     }
 
     /// Makes properties of all columns except the `taken` ones.
@@ -236,11 +272,13 @@ impl Table<'_> {
     }
 
     /// Refuses a column of keys whose type has no such keys.
-    fn check_keys(&self, at: usize, numbers: bool) -> Result<(), CliError> {
+    fn check_keys(&self, at: usize, keys: KeyKind) -> Result<(), CliError> {
         let (name, has) = (&self.names[at], self.reader.schema().field(at).data_type());
-        let (fits, wanted) = match numbers {
-            true => (read::is_whole(has), "the keys are whole numbers (--keys str takes texts)"),
-            false => (read::is_text(has), "the keys are texts (--keys u64 takes whole numbers)"),
+        let (fits, wanted) = match keys {
+            KeyKind::Str => (read::is_text(has), "the keys are texts (--keys u64 takes whole numbers)"),
+            KeyKind::U64 | KeyKind::Dense => {
+                (read::is_whole(has), "the keys are whole numbers (--keys str takes texts)")
+            }
         };
         if fits {
             Ok(())
@@ -257,6 +295,13 @@ impl Table<'_> {
             |at: &[usize]| at.iter().map(|&at| self.names[at].as_str()).collect::<Vec<_>>().join(", ");
         let ends = if self.input.has_vertices() { &columns.ends[..1] } else { &columns.ends[..] };
         let mut note = format!("a table with keys in {}", names(ends));
+        let others = [("label", columns.label), ("rank", columns.rank), ("weight", columns.weight)];
+        for (what, at) in others.into_iter().filter_map(|(what, at)| Some((what, at?))) {
+            note += &format!(", {what} in {}", self.names[at]);
+        }
+        if let Some(kinds) = columns.kinds {
+            note += &format!(", kinds in {}", names(&kinds));
+        }
         let property = |((name, _), at): (&(String, ColumnType), &usize)| match &self.names[*at] {
             column if column == name => name.clone(),
             column => format!("{name} from {column}"),

@@ -2,6 +2,7 @@
 
 use hedgerow::{Column as Values, KeyColumn, KeyKind, KindId, Value, VertexKeyRef};
 use hedgerow_arrow::read::{self, ArrayRef, Faults, RecordBatch};
+use hedgerow_core::property::MAX_NAME_BYTES;
 use hedgerow_workload::read::Progress;
 
 use super::columns::TableColumns;
@@ -28,7 +29,7 @@ pub(super) fn for_each(
     let mut bar = Bar::rows(what, &input.path, progress.clone());
     let (mut before, mut values) = (0, Vec::new());
     while let Some(batch) = reader.next_batch()? {
-        let rows = Rows::read(&batch, columns)?;
+        let rows = Rows::read(&batch, columns).map_err(|error| in_file(input, error))?;
         passed.cut_times += rows.cuts.iter().filter(|&&at| rows.faults.of(at).is_none()).count() as u64;
         for at in 0..batch.num_rows() {
             bar.row();
@@ -58,12 +59,30 @@ pub(super) fn for_each(
     Ok(passed)
 }
 
+/// Adds the file to the error of a column.
+fn in_file(input: &Input, error: CliError) -> CliError {
+    match error {
+        CliError::Table(error) => CliError::Failed(format!("{}: {error}", input.path.display())),
+        other => other,
+    }
+}
+
+/// Returns the label of a row, if it can be one.
+fn check_label<'a>(column: &str, label: &'a str) -> Result<&'a str, String> {
+    match label.len() {
+        0 => Err(format!("column {column}: no label")),
+        1..=MAX_NAME_BYTES => Ok(label),
+        bytes => Err(format!("column {column}: label of {bytes} bytes is longer than {MAX_NAME_BYTES}")),
+    }
+}
+
 /// The rows of a batch.
 struct Rows {
     keys: [KeyColumn; 2],
     names: [String; 2],
-    kinds: Option<[Vec<String>; 2]>,
-    labels: Option<Vec<String>>,
+    /// The names of kinds, and of labels, with the names of their columns.
+    kinds: Option<[(String, Vec<String>); 2]>,
+    labels: Option<(String, Vec<String>)>,
     ranks: Option<Vec<u64>>,
     weights: Option<Vec<f64>>,
     properties: Vec<Values>,
@@ -86,11 +105,11 @@ impl Rows {
             Ok(read::keys(array, name, kind, &mut faults)?)
         };
         let keys = [keys(columns.ends[0])?, keys(columns.ends[1])?];
-        let texts = |at: usize| -> Result<Vec<String>, CliError> {
+        let texts = |at: usize| -> Result<(String, Vec<String>), CliError> {
             let (array, name) = column(at)?;
             let mut texts = Vec::with_capacity(batch.num_rows());
             read::texts(array, name, |_, text| texts.push(text.unwrap_or_default().to_owned()))?;
-            Ok(texts)
+            Ok((name.to_owned(), texts))
         };
         let kinds = match columns.kinds {
             Some([from, to]) => Some([texts(from)?, texts(to)?]),
@@ -131,13 +150,15 @@ impl Rows {
     ) -> Result<EdgeItem<'a>, String> {
         let label = match (&table.label, &self.labels) {
             (Some(label), _) => label,
-            (None, Some(labels)) if !labels[at].is_empty() => &labels[at],
-            _ => return Err("no label".to_owned()),
+            (None, Some((name, labels))) => check_label(name, &labels[at])?,
+            (None, None) => return Err("no label".to_owned()),
         };
         let [from, to] = match (table.ends, &self.kinds) {
             (Ends::Columns, Some([from, to])) => {
-                let find = |name: &str| rules.kinds.find(name).map_err(|why| why.to_string());
-                [find(&from[at])?, find(&to[at])?]
+                let find = |(column, names): &(String, Vec<String>)| {
+                    rules.kinds.find(&names[at]).map_err(|why| format!("column {column}: {why}"))
+                };
+                [find(from)?, find(to)?]
             }
             (Ends::Stated(ends), _) => ends,
             (Ends::OfLabel, _) => rules.kinds.ends_of(label),
@@ -168,7 +189,12 @@ impl Rows {
                 if is_number && self.kinds.is_none() {
                     return Err(in_column("a text, but the keys of this kind are numbers".to_owned()));
                 }
-                rules.kinds.parse(kind, texts.get(at).unwrap_or_default()).map_err(in_column)
+                let text = texts.get(at).unwrap_or_default();
+                // An export of kinds with texts writes the numbers of other kinds like this.
+                if is_number && text.parse().ok().is_none_or(|number: u64| number.to_string() != text) {
+                    return Err(in_column(format!("{text:?} is no number as an export writes it")));
+                }
+                rules.kinds.parse(kind, text).map_err(in_column)
             }
             KeyColumn::U64(numbers) => rules.kinds.number(kind, numbers[at]).map_err(in_column),
             KeyColumn::Kinds(_) => Err(in_column("no key".to_owned())),

@@ -119,7 +119,7 @@ fn one_table_is_exported_and_loaded() {
         .ok();
         let other = bench.path("other");
         let ran = hedgerow("load @ @ --vertices @ --weighted", &[&other, &file, &vertices]);
-        assert!(ran.err.contains("a table with keys in src, dst\n"), "{ran:?}");
+        assert!(ran.err.contains("a table with keys in src, dst, weight in weight\n"), "{ran:?}");
         ran.ok();
         assert_eq!(exported(&bench, &other), exported(&bench, &bench.store()), "{format}");
         std::fs::remove_dir_all(&other).expect("removed");
@@ -248,10 +248,35 @@ fn tables_that_do_not_fit_are_refused() {
         ("load @ @ --src-col c --dst-col b", &nameless, 1, "no column named c; the columns are a, b"),
         ("load @ @", &twice, 1, "two columns are property \"x\""),
         ("load @ @ --header", &file, 2, "--header: a file of Parquet or Arrow has columns"),
-        ("load @ @ --format csv", &file, 2, "--format: a file of Parquet or Arrow"),
         ("load @ @ --delimiter ;", &words, 2, "--delimiter: a file"),
     ] {
         let error = hedgerow(command, &[&bench.store(), path]).fails(status);
+        assert!(error.contains(why), "{command}: {error}");
+        assert!(!bench.store().exists(), "{command}");
+    }
+    // A stated format wins: then the file is text.
+    let error = hedgerow("load @ @ --format csv", &[&bench.store(), &file]).fails(1);
+    assert!(error.contains("t.parquet:1"), "{error}");
+    let costs = [
+        ("src", numbers(&[1, 1])),
+        ("dst", numbers(&[2, 2])),
+        ("weight", numbers(&[1, 2])),
+        ("cost", numbers(&[5, 7])),
+    ];
+    let costs = table(&bench, "c.parquet", &costs);
+    for (command, status, why) in [
+        ("load @ @ --weight-col cost", 1, "c.parquet: two columns are property weight"),
+        ("load @ @ --property n:i64=weight --property n:i64=cost", 1, "two columns are property n"),
+        ("load @ @ --weighted --repeat sum", 2, "--repeat sum: not with properties"),
+        ("load @ @ --src-col dst", 1, "column dst would be both ends"),
+        ("load @ @ --property cost:timestamp_s", 2, "--property cost: a column of times states its unit"),
+        (
+            "load @ @ --label-column cost",
+            1,
+            "c.parquet: column cost: has the type UInt64, but texts are needed",
+        ),
+    ] {
+        let error = hedgerow(command, &[&bench.store(), &costs]).fails(status);
         assert!(error.contains(why), "{command}: {error}");
         assert!(!bench.store().exists(), "{command}");
     }
@@ -278,4 +303,75 @@ fn tables_that_do_not_fit_are_refused() {
     let error = hedgerow("load @ @", &[&other, &directory]).fails(1);
     assert!(error.contains("no such file"), "{error}");
     assert!(!other.exists());
+}
+
+/// The ends of a label may have keys of two types, and a label or a kind may be in a column.
+#[test]
+fn each_end_has_keys_of_its_kind() {
+    let bench = Bench::new();
+    let store = rich(&bench);
+    let (visits, mixed) = (bench.path("visits.parquet"), bench.path("mixed.arrow"));
+    let export = "export @ --properties --format";
+    hedgerow(&format!("{export} parquet --label visits --out @"), &[&store, &visits]).ok();
+    hedgerow(&format!("{export} arrow --label mixed --out @"), &[&store, &mixed]).ok();
+    let other = bench.path("other");
+    let pages = bench.file("p.csv", "id\n7\n");
+    hedgerow("load @ --vertices @ --kind page --kind-keys str", &[&other, &pages]).ok();
+    let mut call = crate::program();
+    call.arg("load").arg(&other).arg(&visits).args(["--label", "visits", "--from", "", "--to", "page"]);
+    assert!(call.output().expect("the program runs").status.success());
+    hedgerow(
+        "load @ @ --label mixed --from-column src_kind --to-column dst_kind --rank rank",
+        &[&other, &mixed],
+    )
+    .ok();
+    for label in ["visits", "mixed"] {
+        let rows = |store: &Path| {
+            let text = hedgerow(&format!("export @ --properties --label {label}"), &[store]).ok();
+            let mut rows: Vec<String> = text.lines().map(str::to_owned).collect();
+            rows.sort();
+            rows
+        };
+        assert_eq!(rows(&other), rows(&store), "{label}");
+    }
+    // A number has one spelling, so that no text becomes another key.
+    let odd = [
+        ("src", texts(&["7", "07", "+7", " 7"])),
+        ("dst", texts(&["a", "a", "a", "a"])),
+        ("a", texts(&["", "", "", ""])),
+        ("b", texts(&["page", "page", "page", "nobody"])),
+        ("kind", texts(&["likes", "likes", &"x".repeat(300), ""])),
+    ];
+    let odd = table(&bench, "odd.parquet", &odd);
+    let command = "load @ @ --label-column kind --from-column a --to-column b --on-error collect --json";
+    let ran = hedgerow(command, &[&other, &odd]).ok();
+    assert_eq!((field(&ran, "rows"), field(&ran, "rejected")), (json!(1), json!(3)));
+    let rejects = field(&ran, "rejects").to_string();
+    for why in
+        ["column src: \\\"07\\\" is no number", "column kind: label of 300 bytes", "column kind: no label"]
+    {
+        assert!(rejects.contains(why), "{why}: {rejects}");
+    }
+}
+
+#[test]
+fn an_export_that_fails_leaves_the_old_files() {
+    let bench = Bench::new();
+    let edges = bench.file("e.csv", "src,dst\n5,6\n");
+    hedgerow("load @ @", &[&bench.store(), &edges]).ok();
+    let (old, nowhere) = (bench.file("old.parquet", "old"), bench.path("no/where.parquet"));
+    let paths: [&Path; 3] = [&bench.store(), &old, &nowhere];
+    let error = hedgerow("export @ --format parquet --out @ --vertices @", &paths).fails(1);
+    assert!(error.contains("no/where.parquet"), "{error}");
+    assert_eq!(std::fs::read_to_string(&old).expect("read"), "old");
+    let error = hedgerow("export @ --format arrow --vertices -", &[&bench.store()]).fails(2);
+    assert!(error.starts_with("--vertices: standard output takes one table"), "{error}");
+    // A weighted store says that a table has no weights.
+    let weighted = bench.path("weighted");
+    let file = table(&bench, "t.parquet", &[("src", numbers(&[1])), ("dst", numbers(&[2]))]);
+    let with = bench.file("w.csv", "src,dst,weight\n1,2,5\n");
+    hedgerow("load @ @ --weighted", &[&weighted, &with]).ok();
+    let ran = hedgerow("load @ @", &[&weighted, &file]);
+    assert!(ran.err.contains("no column has weights, so each row has weight 1"), "{ran:?}");
+    ran.ok();
 }

@@ -190,8 +190,7 @@ impl Snapshot {
     /// vertex id, and whether the limit left out others. A null selects vertices without a value; a NaN
     /// equals no value.
     ///
-    /// Scans without an index: O(vertices of all kinds). If the snapshot has no view, it takes O(vertices +
-    /// edges of the default label) more, as [`for_each_vertex_row`](Self::for_each_vertex_row) explains.
+    /// Scans without an index: O(vertices of all kinds).
     ///
     /// ```
     /// use hedgerow::{FindOptions, Graph, KindId, Value, VertexKey};

@@ -11,7 +11,7 @@ use hedgerow_core::{
 use hedgerow_mem::ItemRef;
 use hedgerow_mem::table::PAGE;
 use hedgerow_pager::pager::census::Census;
-use hedgerow_pager::pager::pages::{ListRun, Scan, places};
+use hedgerow_pager::pager::pages::{Copies, ListRun, Scan, places};
 
 use crate::read::snapshot::Snapshot;
 
@@ -75,8 +75,9 @@ impl<'a> VertexRow<'a> {
 }
 
 /// A scan of the edges of a label, one source at a time: the caller continues when it wants to. It holds no
-/// latch and blocks no other thread. Like its snapshot, it keeps the versions that it may read. It also keeps
-/// the lists of at most 4,096 vertices, which count towards the memory limit if they are from files.
+/// latch. Like its snapshot, it keeps the versions that it may read. It also keeps the lists of at most 4,096
+/// vertices, which count towards the memory limit if they are from files; these take at most a 16th of it,
+/// unless one subgraph takes more.
 ///
 /// ```
 /// use hedgerow::Graph;
@@ -99,13 +100,14 @@ pub struct EdgeScan {
 
 impl EdgeScan {
     /// Calls `f` with the edges of the next source that has some, ascending by destination and rank; sources
-    /// ascend by id. An undirected edge is passed once, at its smaller end. False if no edge was left. Reads
-    /// lists from memory, or else from files by the page, and loads nothing. O(degree and vertices without
-    /// edges), and O(subgraphs) once if lists are in files.
+    /// ascend by id. An undirected edge is passed once, at its smaller end. False if no edge was left. Loads
+    /// what is not in memory, if there was room for all of it when the scan began; else reads it from files
+    /// by the page. O(degree and vertices without edges).
     ///
     /// # Errors
     /// The errors of every [read](Snapshot), before the first call of `f`; then the call may be repeated.
     pub fn next_source(&mut self, mut f: impl FnMut(EdgeRow<'_>)) -> Result<bool> {
+        self.snapshot.engine().check_owner()?;
         let placement = self.snapshot.engine().catalog.placement();
         loop {
             let Some(run) = &self.run else {
@@ -133,8 +135,7 @@ impl EdgeScan {
     /// Reads the lists of the next sources; false if there are none.
     fn read(&mut self) -> Result<bool> {
         let core = self.snapshot.engine();
-        core.check_owner()?;
-        let census = || self.snapshot.census().cloned();
+        let census = self.snapshot.kept_census().get().map(|census| &**census);
         self.run = self.lists.next_run(&core.pager, core.keys.ids.bound(), census)?;
         let Some(run) = &self.run else { return Ok(false) };
         let all = run.vertices();
@@ -150,6 +151,7 @@ pub struct VertexScan {
     /// The first subgraph whose vertices were not read yet, and the end of all.
     next: SubgraphId,
     end: SubgraphId,
+    loads: bool,
     /// The lists that were read last, and their vertices that were not passed yet.
     run: Option<ListRun>,
     vertices: std::vec::IntoIter<(VertexId, KindId)>,
@@ -162,6 +164,7 @@ impl VertexScan {
     /// # Errors
     /// The errors of every [read](Snapshot), before the call of `f`; then the call may be repeated.
     pub fn next_vertex(&mut self, f: impl FnOnce(VertexRow<'_>)) -> Result<bool> {
+        self.snapshot.engine().check_owner()?;
         while self.vertices.len() == 0 {
             self.run = None;
             if !self.read()? {
@@ -183,7 +186,6 @@ impl VertexScan {
     /// Reads the next vertices on one page; false if there are none.
     fn read(&mut self) -> Result<bool> {
         let core = self.snapshot.engine();
-        core.check_owner()?;
         let page_after = |id: SubgraphId| (id.0 / PAGE as u32 + 1) * PAGE as u32;
         while self.next < self.end && !self.census.has_page(self.next.0 / PAGE as u32) {
             self.next = SubgraphId(page_after(self.next));
@@ -192,17 +194,21 @@ impl VertexScan {
             return Ok(false);
         }
         let of_page = self.next..SubgraphId(self.end.0.min(page_after(self.next)));
-        let mut lists = Scan::new(LabelId::VERTICES, Direction::Out, self.snapshot.timestamp(), of_page);
-        let run = lists.next_run(&core.pager, core.keys.ids.bound(), || Ok(self.census.clone()))?;
-        let has_kinds = self.snapshot.has_kinds();
-        let mut vertices = Vec::new();
-        for subgraph in (self.next.0..lists.position().0).map(SubgraphId) {
-            for local in places(self.census.present(subgraph)) {
-                let id = subgraph.vertex(LocalVertex(local as u8));
-                let kind = if has_kinds { core.keys.kind_of(&core.pager, id)? } else { KindId::DEFAULT };
-                vertices.push((id, kind));
-            }
+        let mut ids = Vec::new();
+        for subgraph in (of_page.start.0..of_page.end.0).map(SubgraphId) {
+            let all = places(self.census.present(subgraph));
+            ids.extend(all.map(|local| subgraph.vertex(LocalVertex(local as u8))));
         }
+        let mut vertices = Vec::with_capacity(ids.len());
+        // Keys may have to be read, so this comes before the lists take memory.
+        match self.snapshot.has_kinds() {
+            true => self.snapshot.for_each_kind(&ids, |id, kind| vertices.push((id, kind)))?,
+            false => vertices.extend(ids.into_iter().map(|id| (id, KindId::DEFAULT))),
+        }
+        let t = self.snapshot.timestamp();
+        let mut lists = Scan::new(LabelId::VERTICES, Direction::Out, t, of_page, self.loads);
+        let run = lists.next_run(&core.pager, core.keys.ids.bound(), Some(&self.census))?;
+        vertices.retain(|(id, _)| id.subgraph() < lists.position());
         (self.run, self.vertices, self.next) = (run, vertices.into_iter(), lists.position());
         Ok(true)
     }
@@ -218,16 +224,22 @@ impl Snapshot {
         let census = self.census()?.clone();
         let end = SubgraphId(self.engine().keys.ids.bound.subgraphs());
         let (snapshot, vertices) = (self.clone(), Vec::new().into_iter());
-        Ok(VertexScan { snapshot, census, next: SubgraphId(0), end, run: None, vertices })
+        let loads = self.has_room_to_load(LabelId::VERTICES);
+        Ok(VertexScan { snapshot, census, next: SubgraphId(0), end, loads, run: None, vertices })
     }
 
     /// Begins a scan of the edges of a label. Reads nothing. O(1).
     ///
     /// # Errors
-    /// `ArgumentError::NoSuchLabel`; those of a graph that is closed.
+    /// `ArgumentError::NoSuchLabel`; the error of a forked child.
     pub fn scan_edges<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<EdgeScan> {
         let label = self.label(label.into())?;
         self.scan_edges_of(label, VertexId(0)..VertexId(u32::MAX))
+    }
+
+    /// True if what is not in memory of a label fits, so that a scan loads it for later calls.
+    fn has_room_to_load(&self, label: LabelId) -> bool {
+        self.engine().pager.has_room_for_labels([label], (Copies::NoView, false))
     }
 
     /// Begins a scan of the edges of a label whose sources are in a range of vertex ids.
@@ -235,7 +247,8 @@ impl Snapshot {
         self.engine().check_owner()?;
         let end = sources.end.0.min(self.engine().keys.ids.bound());
         let subgraphs = sources.start.subgraph()..SubgraphId(end.div_ceil(SUBGRAPH_VERTICES as u32));
-        let lists = Scan::new(label, Direction::Out, self.timestamp(), subgraphs);
+        let lists =
+            Scan::new(label, Direction::Out, self.timestamp(), subgraphs, self.has_room_to_load(label));
         let sources = sources.start.0..sources.start.0;
         Ok(EdgeScan { snapshot: self.clone(), lists, run: None, sources, end })
     }

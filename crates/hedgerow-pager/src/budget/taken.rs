@@ -124,6 +124,8 @@ impl Drop for Taken {
         self.put(0);
         if self.holds {
             self.budget.takings.end();
+        } else {
+            self.budget.takings.returned();
         }
     }
 }

@@ -128,6 +128,12 @@ impl Census {
     }
 }
 
+/// Returns the existing vertices of each subgraph of a page, as the census of the default label has them.
+pub(crate) fn present_on(pager: &Pager, page: u32, ts: Timestamp, bound: u32) -> Result<[u64; PAGE]> {
+    let counted = count(pager, PageId { label: LabelId::DEFAULT, page }, ts, bound)?;
+    Ok(counted.map(|(present, _)| present))
+}
+
 /// Counts the vertices and entries of each subgraph of a page. Ignores vertices that a damaged directory
 /// names beyond the bound, since kernels have arrays only up to the bound. A read of such an image fails.
 fn count(pager: &Pager, page: PageId, ts: Timestamp, bound: u32) -> Result<Counted> {

@@ -7,18 +7,18 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hedgerow_catalog::error::Result;
+use hedgerow_catalog::error::{Error, Result, StorageError};
 use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
-use hedgerow_mem::{ItemRef, Version};
+use hedgerow_mem::{ItemRef, Subgraph, Version};
 
 use super::{Expected, StoredLists};
 use crate::budget::For;
 use crate::budget::taken::{Lends, Room, Stop};
 use crate::page_of;
 use crate::pager::Pager;
-use crate::pager::census::Census;
+use crate::pager::census::{Census, present_on};
 
 /// A scan of the lists of a label in one stored direction, from the lists of one subgraph on. The timestamp
 /// is registered while the scan exists.
@@ -27,6 +27,10 @@ pub struct Scan {
     direction: Direction,
     t: Timestamp,
     rest: Range<u32>,
+    /// True if chains that are not in memory are loaded, as there was room for them when the scan began.
+    loads: bool,
+    /// The number of subgraphs for which there was room last, on the page with this number.
+    fitted: (u32, usize),
 }
 
 /// The lists of neighboring subgraphs of a page, and the memory that they take.
@@ -46,10 +50,23 @@ enum Lists {
     Stored(Box<StoredLists>),
 }
 
+/// The divisor of the memory limit for the lists from files that a run has: its consumer may keep it for
+/// long.
+const SHARE: u64 = 16;
+
 impl Scan {
-    /// Begins a scan of the subgraphs in a range at the registered timestamp `t`. Reads nothing.
-    pub fn new(label: LabelId, direction: Direction, t: Timestamp, subgraphs: Range<SubgraphId>) -> Scan {
-        Scan { label, direction, t, rest: subgraphs.start.0..subgraphs.end.0 }
+    /// Begins a scan of the subgraphs in a range at the registered timestamp `t`. With `loads`, chains that
+    /// are not in memory are loaded until there is no room for them; else lists are read from files and
+    /// dropped. Reads nothing.
+    pub fn new(
+        label: LabelId,
+        direction: Direction,
+        t: Timestamp,
+        subgraphs: Range<SubgraphId>,
+        loads: bool,
+    ) -> Scan {
+        let rest = subgraphs.start.0..subgraphs.end.0;
+        Scan { label, direction, t, rest, loads, fitted: (0, 0) }
     }
 
     /// Returns the first subgraph that the scan has not read: a new scan from there on returns the rest.
@@ -57,21 +74,21 @@ impl Scan {
         SubgraphId(self.rest.start)
     }
 
-    /// Reads the lists of the next subgraphs, at most those of a page; `None` at the end. `census` returns
-    /// the vertices that exist at the timestamp of the scan, with which images are compared; it is called
-    /// only if lists must be read from files. If the limit has no room for the lists of a page, reads those
-    /// of half as many subgraphs, down to one. A thread that lends no memory may wait for room.
+    /// Reads the lists of the next subgraphs, at most those of a page; `None` at the end. Images are compared
+    /// with the vertices that exist: those of `census`, or else those of the chains of the page. If the limit
+    /// has no room for the lists of a page, or if they take more than a 16th of it, reads those of half as
+    /// many subgraphs, down to one. A thread that lends no memory may wait for room, behind calls in line.
     ///
     /// The caller has no latch and is in no walk. After an error the position is as before.
     ///
     /// # Errors
-    /// Those of every read of a file; damage, if an image contradicts the census; the memory limit, if it has
-    /// no room for the lists of one subgraph; the error of `census`.
+    /// Those of every read of a file; damage, if an image contradicts the vertices that exist; the memory
+    /// limit, if it has no room for the lists of one subgraph.
     pub fn next_run(
         &mut self,
         pager: &Pager,
         bound: u32,
-        census: impl Fn() -> Result<Arc<Census>>,
+        census: Option<&Census>,
     ) -> Result<Option<ListRun>> {
         let Some(table) = pager.table(self.label) else {
             self.rest.start = self.rest.end;
@@ -84,11 +101,28 @@ impl Scan {
                 self.rest.start = end;
                 continue;
             }
+            if self.loads {
+                match self.load(pager, self.rest.start..end) {
+                    // Other calls took the room.
+                    Err(Error::Storage(StorageError::MemoryLimit(_))) => self.loads = false,
+                    loaded => {
+                        let run = loaded?;
+                        self.rest.start = end;
+                        return Ok(Some(run));
+                    }
+                }
+            }
             let mut part = self.rest.start..end;
+            if self.fitted.0 == page {
+                part.end = part.end.min(part.start + self.fitted.1 as u32);
+            }
             let waits = Lends::depth() == 0;
+            if waits {
+                pager.budget.wait_behind_line();
+            }
             let run = pager.with_room((For::Read, waits), |_| {
                 loop {
-                    match self.read(pager, part.clone(), bound, &census) {
+                    match self.read(pager, part.clone(), bound, census) {
                         Err(Stop::NoRoom(_)) if part.len() > 1 => {
                             part.end = part.start + part.len() as u32 / 2;
                         }
@@ -97,19 +131,31 @@ impl Scan {
                 }
             });
             let run = run.map_err(|stop| pager.error_of(stop))?;
-            self.rest.start = part.end;
+            (self.rest.start, self.fitted) = (part.end, (page, part.len()));
             return Ok(Some(run));
         }
         Ok(None)
     }
 
-    /// Reads the lists of subgraphs of one page.
+    /// Reads the lists of subgraphs of one page, and loads those that are not in memory.
+    fn load(&self, pager: &Pager, part: Range<u32>) -> Result<ListRun> {
+        let first = SubgraphId(part.start);
+        let version = |id| {
+            let read = |subgraph: &Subgraph| subgraph.version(self.direction, self.t);
+            let found = pager.read_subgraph((self.label, SubgraphId(id)), self.t, read)?;
+            Ok(found.flatten().map_or(Lists::Empty, Lists::InMemory))
+        };
+        let lists = part.map(version).collect::<Result<Vec<Lists>>>()?;
+        Ok(ListRun { first, t: self.t, lists, _room: None })
+    }
+
+    /// Reads the lists of subgraphs of one page, from memory or else from files.
     fn read(
         &self,
         pager: &Pager,
         part: Range<u32>,
         bound: u32,
-        census: &impl Fn() -> Result<Arc<Census>>,
+        census: Option<&Census>,
     ) -> std::result::Result<ListRun, Stop> {
         let first = part.start as usize % PAGE;
         let wanted = part.clone().fold(0, |mask, id| mask | 1u64 << (id as usize % PAGE));
@@ -124,18 +170,34 @@ impl Scan {
         })?;
         let run = |lists, room| ListRun { first: SubgraphId(part.start), t: self.t, lists, _room: room };
         let Some(cold) = cold else { return Ok(run(lists, None)) };
-        let (census, room) = (census()?, RefCell::new(Room::for_long(&pager.budget)));
-        let expected = Expected { bound, exists: |id| census.present(id) };
-        let mut kept = 0;
+        let present = match census {
+            Some(_) => [0; PAGE],
+            None => present_on(pager, page.page, self.t, bound)?,
+        };
+        let exists = |id: SubgraphId| match census {
+            Some(census) => census.present(id),
+            None => present[id.index() % PAGE],
+        };
+        let share = match pager.memory_limit {
+            Some(limit) if part.len() > 1 => limit / SHARE,
+            _ => u64::MAX,
+        };
+        let room = RefCell::new(Room::for_long(&pager.budget));
+        let (mut kept, mut is_much) = (0, false);
+        let expected = Expected { bound, exists };
         let read = pager.read_cold(&cold, expected, &mut |memory| room.borrow_mut().has(memory), |image| {
             let wanted = image.parts.into_iter().find(|part| part.direction() == self.direction);
             if let (Some(slot), Some(part)) = (lists.get_mut(image.place - first), wanted) {
                 kept += part.bytes() as u64;
                 *slot = Lists::Stored(Box::new(part));
             }
+            is_much = kept > share;
             // The lists stay; the other parts of the image are dropped.
-            if room.borrow_mut().keep(kept) { Ok(()) } else { Err(NotInMemory.into()) }
+            if room.borrow_mut().keep(kept) && !is_much { Ok(()) } else { Err(NotInMemory.into()) }
         });
+        if is_much {
+            return Err(Stop::NoRoom(kept));
+        }
         let mut room = room.into_inner();
         room.checked(read)?;
         room.end_read();
