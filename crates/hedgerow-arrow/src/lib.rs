@@ -2,8 +2,9 @@
 //! store. With the feature `files` also reads and writes files of Parquet and of Arrow's IPC format.
 //!
 //! A table goes out as an iterator of batches ([`EdgeBatches`], [`VertexBatches`]), each of at most
-//! [`BATCH_ROWS`] rows. A batch is made when it is pulled, so a table takes the memory of a few batches. The
-//! schema is known before the first batch. `docs/design/frames.md` has the types of columns.
+//! [`BATCH_ROWS`] rows. A batch is made when it is pulled, so a table takes the memory of a few batches, or
+//! of the edges of its largest hub. The schema is known before the first batch. `docs/design/frames.md` has
+//! the types of columns.
 #![forbid(unsafe_code)]
 
 mod column;
@@ -22,5 +23,6 @@ pub use vertices::VertexBatches;
 /// The greatest number of rows in a batch.
 pub const BATCH_ROWS: usize = 1 << 16;
 
-/// The bytes of texts and bytes in a batch from which on the batch ends, unless it has one row.
+/// The bytes of texts and bytes in a batch from which on it ends after the source, or the vertex, that it
+/// has.
 const BATCH_BYTES: usize = 1 << 26;

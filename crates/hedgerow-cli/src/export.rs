@@ -32,7 +32,7 @@ pub(crate) struct ExportArgs {
     /// The file to write; `-` or none for standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the vertices too, one key per line, also those without edges
+    /// Write the vertices too, also those without edges: one key per line, or a table
     #[arg(long, value_name = "FILE")]
     vertices: Option<PathBuf>,
     /// Write the vertices of this kind, needed if vertices have several kinds; "" is the default kind
@@ -42,7 +42,7 @@ pub(crate) struct ExportArgs {
     /// label of all edges]
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
-    /// Write the properties too, of edges and of vertices; their columns are named NAME:TYPE
+    /// Write the properties too, of edges and of vertices; their columns are named NAME:TYPE, in tables NAME
     #[arg(long)]
     properties: bool,
 }

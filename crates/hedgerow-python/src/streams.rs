@@ -18,7 +18,8 @@ use crate::snapshot::Snapshot;
 /// ``Snapshot.vertex_stream``.
 ///
 /// It has no rows of its own. Any library that reads Arrow streams (``__arrow_c_stream__``) can read it, as
-/// often as it wants while the snapshot is open: ``polars.DataFrame``, ``pyarrow.table``, a query of DuckDB.
+/// often as it wants while the snapshot is open. It shows the snapshot, and no later commits:
+/// ``polars.DataFrame``, ``pyarrow.table``, a query of DuckDB.
 #[pyclass(frozen, module = "hedgerow", name = "TableStream")]
 pub(crate) struct TableStream {
     snapshot: Py<Snapshot>,
@@ -78,11 +79,11 @@ impl TableStream {
 impl Snapshot {
     /// All edges of one label as a stream of Arrow batches, made when they are pulled.
     ///
-    /// Unlike ``edge_table`` the call reads nothing, and the rows are never in memory as a whole: batches
-    /// have at most 65,536 rows. The columns are ``src`` and ``dst``; ``src_kind`` and ``dst_kind`` if the
-    /// label does not state the kinds of its ends; ``rank`` of a ``multi`` label; ``weight`` of the default
-    /// label of a weighted graph; and the properties. A property with the name of such a column is named
-    /// ``"NAME:TYPE"``. Rows ascend by the order of vertices; an undirected edge is one row.
+    /// Unlike ``edge_table`` the call reads nothing, and batches have at most 65,536 rows. The columns are
+    /// ``src`` and ``dst``; ``src_kind`` and ``dst_kind`` if the graph has kinds and the label does not state
+    /// those of its ends; ``rank`` of a ``multi`` label; ``weight`` of the default label of a weighted graph;
+    /// and the properties. A property with the name of such a column is named ``"NAME:TYPE"``. Rows are in
+    /// the order in which the store numbered the vertices; an undirected edge is one row.
     ///
     /// Parameters
     /// ----------
@@ -114,7 +115,7 @@ impl Snapshot {
 
     /// All vertices of one kind as a stream of Arrow batches, made when they are pulled.
     ///
-    /// Unlike ``vertex_table`` the rows are never in memory as a whole. The columns are ``id`` and the
+    /// Unlike ``vertex_table`` the call reads no rows. The columns are ``id`` and the
     /// properties of the kind; a property named ``id`` has the column ``"id:TYPE"``.
     ///
     /// Parameters

@@ -305,7 +305,7 @@ impl Snapshot {
         sources: std::ops::Range<VertexId>,
         mut f: impl FnMut(VertexId, ItemRef<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let mut scan = self.scan_edges_of(label, sources)?;
+        let mut scan = self.scan_edges_of(label, sources, true)?;
         let mut outcome = Ok(());
         while outcome.is_ok()
             && scan.next_source(|edge| {

@@ -15,7 +15,7 @@ use hedgerow_pager::pager::pages::{Copies, ListRun, Scan, places};
 
 use crate::read::snapshot::Snapshot;
 
-/// An edge that [`Snapshot::for_each_edge_row`] passes to its callback.
+/// An edge that a scan passes to its callback: [`EdgeScan`], [`Snapshot::for_each_edge_row`].
 #[derive(Clone, Copy)]
 pub struct EdgeRow<'a> {
     pub(crate) src: VertexId,
@@ -49,7 +49,7 @@ impl<'a> EdgeRow<'a> {
     }
 }
 
-/// A vertex that [`Snapshot::for_each_vertex_row`] passes to its callback.
+/// A vertex that a scan passes to its callback: [`VertexScan`], [`Snapshot::for_each_vertex_row`].
 #[derive(Clone, Copy)]
 pub struct VertexRow<'a> {
     id: VertexId,
@@ -74,10 +74,10 @@ impl<'a> VertexRow<'a> {
     }
 }
 
-/// A scan of the edges of a label, one source at a time: the caller continues when it wants to. It holds no
-/// latch. Like its snapshot, it keeps the versions that it may read. It also keeps the lists of at most 4,096
-/// vertices, which count towards the memory limit if they are from files; these take at most a 16th of it,
-/// unless one subgraph takes more.
+/// A scan of the edges of a label. The caller pulls one source at a time. While the scan exists, the store
+/// keeps the versions of its snapshot. The scan holds the lists of at most 4,096 vertices. Lists from files
+/// count towards the memory limit and take at most a 16th of it, or one subgraph (64 vertices) if that is
+/// larger.
 ///
 /// ```
 /// use hedgerow::Graph;
@@ -221,10 +221,14 @@ impl Snapshot {
     /// # Errors
     /// The errors of every [read](Self).
     pub fn scan_vertices(&self) -> Result<VertexScan> {
+        self.scan_all_vertices(false)
+    }
+
+    fn scan_all_vertices(&self, loads: bool) -> Result<VertexScan> {
         let census = self.census()?.clone();
         let end = SubgraphId(self.engine().keys.ids.bound.subgraphs());
         let (snapshot, vertices) = (self.clone(), Vec::new().into_iter());
-        let loads = self.has_room_to_load(LabelId::VERTICES);
+        let loads = loads && self.has_room_to_load(LabelId::VERTICES);
         Ok(VertexScan { snapshot, census, next: SubgraphId(0), end, loads, run: None, vertices })
     }
 
@@ -234,7 +238,7 @@ impl Snapshot {
     /// `ArgumentError::NoSuchLabel`; the error of a forked child.
     pub fn scan_edges<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<EdgeScan> {
         let label = self.label(label.into())?;
-        self.scan_edges_of(label, VertexId(0)..VertexId(u32::MAX))
+        self.scan_edges_of(label, VertexId(0)..VertexId(u32::MAX), false)
     }
 
     /// True if what is not in memory of a label fits, so that a scan loads it for later calls.
@@ -242,13 +246,24 @@ impl Snapshot {
         self.engine().pager.has_room_for_labels([label], (Copies::NoView, false))
     }
 
-    /// Begins a scan of the edges of a label whose sources are in a range of vertex ids.
-    pub(crate) fn scan_edges_of(&self, label: LabelId, sources: Range<VertexId>) -> Result<EdgeScan> {
+    /// Begins a scan of the edges of a label whose sources are in a range of vertex ids. With `loads`, chains
+    /// that are not in memory are loaded, if there is room for all of them.
+    pub(crate) fn scan_edges_of(
+        &self,
+        label: LabelId,
+        sources: Range<VertexId>,
+        loads: bool,
+    ) -> Result<EdgeScan> {
         self.engine().check_owner()?;
         let end = sources.end.0.min(self.engine().keys.ids.bound());
         let subgraphs = sources.start.subgraph()..SubgraphId(end.div_ceil(SUBGRAPH_VERTICES as u32));
-        let lists =
-            Scan::new(label, Direction::Out, self.timestamp(), subgraphs, self.has_room_to_load(label));
+        let lists = Scan::new(
+            label,
+            Direction::Out,
+            self.timestamp(),
+            subgraphs,
+            loads && self.has_room_to_load(label),
+        );
         let sources = sources.start.0..sources.start.0;
         Ok(EdgeScan { snapshot: self.clone(), lists, run: None, sources, end })
     }
@@ -264,7 +279,7 @@ impl Snapshot {
         &self,
         mut f: impl FnMut(VertexRow<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let (mut scan, mut outcome) = (self.scan_vertices()?, Ok(()));
+        let (mut scan, mut outcome) = (self.scan_all_vertices(true)?, Ok(()));
         while outcome.is_ok() && scan.next_vertex(|vertex| outcome = f(vertex))? {}
         outcome
     }

@@ -164,6 +164,7 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
         answers("Snapshot::vertex_id", false);
         return Ok(());
     };
+    answers("Snapshot::config", snapshot.config() == snapshot.config());
     answers("Snapshot::timestamp", snapshot.timestamp() > Timestamp::ZERO);
     answers("Snapshot::vertex_count", snapshot.vertex_count() > EDGES);
     answers("Snapshot::edge_count", snapshot.edge_count()? >= EDGES);
@@ -240,7 +241,7 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::for_each_edge_in", snapshot.for_each_edge_in(LABEL, all, |_, _, _| ()));
     refused!("Snapshot::for_each_edge_row", snapshot.for_each_edge_row(LABEL, |_| ()));
     refused!("Snapshot::try_for_each_edge_row", snapshot.try_for_each_edge_row(LABEL, |_| Ok(())));
-    refused!("Snapshot::scan_edges", snapshot.scan_edges(LABEL));
+    refused!("Snapshot::scan_edges", snapshot.scan_edges(LABEL).map(drop));
     let (out, empty) = (Direction::Out, hedgerow::MissingVertex::Empty);
     refused!("Snapshot::degrees_of", snapshot.degrees_of("", &[0u64], out, empty));
     refused!("Snapshot::degrees_of_all", snapshot.degrees_of_all(&[0u64], out, empty));
@@ -293,6 +294,7 @@ fn of_views(with: &Snapshot, without: &Snapshot, wrong: &mut Vec<&'static str>) 
     refused!("Snapshot::view", without.view());
     refused!("Snapshot::vertices", without.vertices());
     refused!("Snapshot::for_each_vertex_row", without.for_each_vertex_row(|_| Ok::<_, Error>(())));
+    refused!("Snapshot::scan_vertices", without.scan_vertices().map(drop));
     refused!("Snapshot::all_vertex_keys", without.all_vertex_keys());
     refused!("Snapshot::for_each_edge", without.for_each_edge(|_, _, _| ()));
 }

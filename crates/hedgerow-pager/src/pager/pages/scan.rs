@@ -66,7 +66,7 @@ impl Scan {
         loads: bool,
     ) -> Scan {
         let rest = subgraphs.start.0..subgraphs.end.0;
-        Scan { label, direction, t, rest, loads, fitted: (0, 0) }
+        Scan { label, direction, t, rest, loads, fitted: (0, PAGE) }
     }
 
     /// Returns the first subgraph that the scan has not read: a new scan from there on returns the rest.
