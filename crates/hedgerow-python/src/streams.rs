@@ -68,10 +68,11 @@ impl TableStream {
         PyCapsule::new_with_value(py, schema, SCHEMA)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let schema = self.open(py)?.schema();
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let Ok(table) = self.open(py) else { return "TableStream(closed)".to_owned() };
+        let schema = table.schema();
         let columns = schema.fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type()));
-        Ok(format!("TableStream({})", columns.collect::<Vec<_>>().join(", ")))
+        format!("TableStream({})", columns.collect::<Vec<_>>().join(", "))
     }
 }
 

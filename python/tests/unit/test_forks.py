@@ -43,6 +43,7 @@ class Handles:
     Pipeline: hedgerow.Pipeline
     Snapshot: hedgerow.Snapshot
     Maintained: hedgerow.Maintained
+    TableStream: hedgerow.TableStream
     more: list[object] = field(default_factory=list)
 
 
@@ -54,7 +55,7 @@ def open_handles(db: hedgerow.Database) -> Handles:
     g.wcc()
     kept = db.maintain("wcc")
     kept.at(g)
-    return Handles(db, tx, submitted.submit(), p, g, kept, [db.snapshot(), db.write()])
+    return Handles(db, tx, submitted.submit(), p, g, kept, g.edge_stream(""), [db.snapshot(), db.write()])
 
 
 EXIT = (None, None, None)

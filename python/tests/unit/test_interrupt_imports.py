@@ -152,6 +152,7 @@ def edges():
         assert lists[0].tolist() == [2, 3, 4] and rows is not g.csr("l") and len(all_edges.src) == 8
         refused(hedgerow.DataError, g.csr, "l", weight="f")
         some_edges, tables = g.edges(label="l", where=("i", ">", 0)), [g.edge_table("l"), g.edge_table("")]
+        streams = [repr(g.edge_stream("l")), repr(g.vertex_stream())]
         for answer in (lists, rows, all_edges, some_edges, *tables, g.k_hop([1], 2)):
             answer.__arrow_c_stream__(), answer.__arrow_c_schema__()
         assert [len(list(table)) for table in tables] == [len(table.src) for table in tables] and len(np.asarray(g.pagerank())) == g.vertex_count
