@@ -20,18 +20,21 @@ pub enum Pin {
 /// the versions stay for ever.
 #[must_use = "the versions stay until the chain is reclaimed for these pins"]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct VersionPins(SmallVec<[Pin; 2]>);
+pub struct VersionPins(
+    /// One word, since most calls have no pins.
+    Option<Box<SmallVec<[Pin; 2]>>>,
+);
 
 impl VersionPins {
     #[inline]
     pub(crate) fn push(&mut self, pin: Pin) {
-        self.0.push(pin);
+        self.0.get_or_insert_default().push(pin);
     }
 
     /// True if no version waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 }
 
@@ -40,7 +43,7 @@ impl IntoIterator for VersionPins {
     type IntoIter = smallvec::IntoIter<[Pin; 2]>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.0.map(|pins| *pins).unwrap_or_default().into_iter()
     }
 }
 

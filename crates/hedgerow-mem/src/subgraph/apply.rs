@@ -21,6 +21,7 @@ impl Latched<'_> {
     /// Operations must name each edge at most once, and a commit makes one call per direction. Returns the
     /// pins of versions that must stay for now. O(operations), and O(edges of the subgraph) for a merge,
     /// which happens once per delta capacity.
+    #[inline]
     pub fn apply(
         &mut self,
         direction: Direction,
