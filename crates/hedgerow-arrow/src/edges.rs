@@ -173,18 +173,16 @@ impl Label {
     /// Returns the keys of both ends in the order in which the label states their kinds. A scan passes an
     /// undirected edge at its smaller id, which may be the other end.
     fn in_order(&self, src: KeyColumn, dst: KeyColumn) -> [KeyColumn; 2] {
-        let (KeyColumn::Kinds(mut src), KeyColumn::Kinds(mut dst)) = (src.clone(), dst.clone()) else {
-            return [src, dst];
-        };
-        if let Some(ends) = self.ends {
-            for (src, dst) in src.iter_mut().zip(&mut dst) {
+        let mut keys = [src, dst];
+        if let (Some(ends), [KeyColumn::Kinds(src), KeyColumn::Kinds(dst)]) = (self.ends, &mut keys) {
+            for (src, dst) in src.iter_mut().zip(dst) {
                 let found = [src.kind(), dst.kind()];
                 if found != ends && [found[1], found[0]] == ends {
                     std::mem::swap(src, dst);
                 }
             }
         }
-        [KeyColumn::Kinds(src), KeyColumn::Kinds(dst)]
+        keys
     }
 }
 

@@ -19,9 +19,7 @@ use crate::property::ColumnType;
 pub(super) fn recognize(mut inputs: Vec<Input>, args: &LoadArgs) -> Result<Vec<Input>, CliError> {
     // A stated format wins: a text may begin as a table does.
     for input in inputs.iter_mut().filter(|_| args.format == FileFormat::Auto) {
-        let mut file = input.file()?;
-        let failed = |why| CliError::Failed(format!("{}: {why}", input.path.display()));
-        if TableFormat::of(&mut file).map_err(failed)?.is_some() {
+        if is_table(input)? {
             check_options(args)?;
             input.table = Some(TableColumns::default());
         }
@@ -31,11 +29,17 @@ pub(super) fn recognize(mut inputs: Vec<Input>, args: &LoadArgs) -> Result<Vec<I
 
 /// Marks a file of an exported directory, if it is a table, with the columns that its schema states.
 pub(super) fn recognize_exact(input: &mut Input, columns: TableColumns) -> Result<(), CliError> {
-    let failed = |why| CliError::Failed(format!("{}: {why}", input.path.display()));
-    if TableFormat::of(&mut input.file()?).map_err(failed)?.is_some() {
+    if is_table(input)? {
         input.table = Some(columns);
     }
     Ok(())
+}
+
+/// True if the first bytes of a file are those of a table.
+fn is_table(input: &Input) -> Result<bool, CliError> {
+    let format = TableFormat::of(&mut input.file()?);
+    let format = format.map_err(|why| CliError::Failed(format!("{}: {why}", input.path.display())))?;
+    Ok(format.is_some())
 }
 
 /// Returns the columns of a table of an exported directory, as the header of a file of lines would have them.

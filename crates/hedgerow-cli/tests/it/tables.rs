@@ -354,6 +354,26 @@ fn each_end_has_keys_of_its_kind() {
     }
 }
 
+/// A scan passes an undirected edge at its smaller id, which may be a vertex of the second kind.
+#[test]
+fn ends_of_undirected_edges_have_the_kinds_that_their_label_states() {
+    let bench = Bench::new();
+    let (users, pages) = (bench.file("u.csv", "id\n5\n6\n"), bench.file("p.csv", "id\n5\n9\n"));
+    let edges = bench.file("e.csv", "src,dst\n5,9\n6,5\n");
+    // The users, the second kind of the label, get the smaller ids.
+    hedgerow("load @ --vertices @ --kind user --undirected", &[&bench.store(), &users]).ok();
+    hedgerow("load @ --vertices @ --kind page", &[&bench.store(), &pages]).ok();
+    let of = "--label seen --from page --to user --src-col 2 --dst-col 1";
+    hedgerow(&format!("load @ @ {of}"), &[&bench.store(), &edges]).ok();
+    let expected = exported(&bench, &bench.store());
+    for format in FORMATS {
+        let (directory, other) = (bench.path(format), bench.path(&format!("of-{format}")));
+        hedgerow(&format!("export @ @ --format {format}"), &[&bench.store(), &directory]).ok();
+        hedgerow("load @ @", &[&other, &directory]).ok();
+        assert_eq!(exported(&bench, &other), expected, "{format}");
+    }
+}
+
 #[test]
 fn an_export_that_fails_leaves_the_old_files() {
     let bench = Bench::new();
