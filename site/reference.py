@@ -25,7 +25,7 @@ PAGES = [
         "reports",
         "Schemas, statistics, reports",
         "Results that are no tables.",
-        "Added Schema Label Kind Stats Checkpoint Backup CheckReport SalvageReport",
+        "Added Schema Label Kind Stats Checkpoint Backup Exported CheckReport SalvageReport",
     ),
     (
         "errors",

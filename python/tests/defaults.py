@@ -96,18 +96,46 @@ SECTIONS: dict[str, list[Default]] = {
             ("Database update_edges remove_edges", "Transaction update_edges remove_edges"),
             "Rank 0; for a `multi` label a `DataError`.",
         ),
+        Default(
+            "src",
+            "None",
+            ("Database add_edges", "Transaction add_edges"),
+            "The column `src` of a table. Without a table the ids are to be given.",
+        ),
+        Default(
+            "dst",
+            "None",
+            ("Database add_edges", "Transaction add_edges"),
+            "The column `dst` of a table. Without a table the ids are to be given.",
+        ),
+        Default(
+            "weight",
+            "None",
+            ("Database add_edges", "Transaction add_edges"),
+            "The column `weight` of a table, if the graph has weights and the edges have the default label. If the table has no such "
+            "column, edges weigh 1.",
+        ),
+        Default(
+            "rank",
+            "None",
+            ("Database add_edges", "Transaction add_edges"),
+            "The column `rank` of a table, if the label is `multi`. If the table has no such column, the call gives out ranks.",
+        ),
+        Default("key", "None", ("Database add_vertices", "Transaction add_vertices"), "The column `id` of a table."),
         Default("weights", "None", ("Database add_edges", "Transaction add_edges", "Pipeline put_edges"), "The default of `weight` for one edge."),
         Default(
             "properties",
             "None",
             ("Database add_edges", "Transaction add_edges"),
-            'No values: with `on_conflict="replace"` an edge that exists has none of its properties afterwards.',
+            'No values: with `on_conflict="replace"` an edge that exists has none of its properties afterwards. With a table: all columns '
+            "that no other argument names.",
         ),
         Default(
             "properties",
             "None",
             ("Database add_vertices", "Transaction add_vertices"),
-            "No values: a vertex that exists keeps its properties, unless `on_conflict` says otherwise.",
+            "No values: a vertex that exists keeps its properties, unless `on_conflict` says otherwise. With a table: all columns but "
+            "that of the ids.",
         ),
         Default("kind", "None", BULK_VERTICES, "The kind of pairs of kind and id where ids are such pairs, else the default kind."),
         Default("duplicates", "'raise'", ("Database add_vertices", "Transaction add_vertices"), "An id that comes twice in the call is a `DataError`."),
@@ -157,8 +185,12 @@ SECTIONS: dict[str, list[Default]] = {
         Default("rank", "None", ("Snapshot edge_properties", "Transaction edge_properties"), "The one edge of the label between the two vertices; for a `multi` label a `DataError`."),
         Default("rank_range", "None", ("Database remove_edges_where",), "Edges of all ranks that `where` chooses; without either the call is refused."),
         Default("where", "None", ("Database remove_edges_where",), "All edges in `rank_range`; without either the call is refused."),
-        Default("rank_range", "None", (f"Snapshot edges edge_table {LISTS} {KERNELS}",), "All ranks."),
-        Default("where", "None", (f"Snapshot edges edge_table {LISTS} {KERNELS}",), "All edges, whatever their properties."),
+        Default("format", "'parquet'", ("Snapshot export",), "Files of Parquet, compressed with zstd."),
+        Default("partitions", "1", ("Snapshot export",), "One file for each kind and each label."),
+        Default("columns", "None", ("Snapshot edge_stream vertex_stream",), "All columns of the table."),
+        Default("part", "None", ("Snapshot edge_stream vertex_stream",), "All rows of the table."),
+        Default("rank_range", "None", (f"Snapshot edges edge_table edge_stream {LISTS} {KERNELS}",), "All ranks."),
+        Default("where", "None", (f"Snapshot edges edge_table edge_stream {LISTS} {KERNELS}",), "All edges, whatever their properties."),
         Default(
             "direction",
             "'out'",

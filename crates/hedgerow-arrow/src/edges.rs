@@ -3,36 +3,58 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchReader, UInt64Array};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchOptions, RecordBatchReader, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
-use hedgerow::{EdgeScan, KeyColumn, KindId, LabelRef, Property, Schema, Snapshot, VertexId};
+use hedgerow::{EdgeScan, EdgeSelection, KeyColumn, KindId, Property, Schema, Snapshot, VertexId};
 
 use crate::column::{PropertyColumn, field_of};
+use crate::options::TableOptions;
 use crate::{BATCH_BYTES, BATCH_ROWS, Error, keys};
 
-/// The edges of a label as record batches, in the order of [`Snapshot::scan_edges`].
+/// Chosen edges of a label as record batches, in the order of [`Snapshot::scan_edges`].
 ///
 /// The columns are `src` and `dst` (the keys of the ends), `src_kind` and `dst_kind` if the store has kinds
 /// and the label does not state those of its ends, `rank` of a `multi` label, `weight` of the default label
 /// of a weighted store, and the properties. A property with the name of such a column is named `NAME:TYPE`.
 /// Keys are texts if any kind among them has texts. Pulling a batch reads the edges of its sources: O(edges
-/// of a batch). A batch never has more than [`BATCH_ROWS`] rows; memory holds the edges of one source, or of
-/// one batch if that is more, and the lists of the scan.
+/// of these sources). A batch never has more than [`BATCH_ROWS`] rows; memory holds the edges of one source,
+/// or of one batch if that is more, and the lists of the scan.
 pub struct EdgeBatches {
     snapshot: Snapshot,
     label: Label,
     schema: SchemaRef,
+    /// The content of each column.
+    columns: Vec<Content>,
     scan: EdgeScan,
-    /// The rows that are gathered for the next batch.
-    src: Vec<VertexId>,
-    dst: Vec<VertexId>,
-    ranks: Vec<u64>,
-    weights: Vec<f64>,
-    properties: Vec<PropertyColumn>,
-    value_bytes: usize,
+    rows: Rows,
     /// The batches of the source that was read last.
     ready: VecDeque<RecordBatch>,
     has_ended: bool,
+}
+
+/// The rows that are gathered for the next batch.
+#[derive(Default)]
+struct Rows {
+    count: usize,
+    /// The sources, each with the number of its edges.
+    sources: Vec<(VertexId, usize)>,
+    dst: Vec<VertexId>,
+    ranks: Vec<u64>,
+    weights: Vec<f64>,
+    /// The columns of the wanted properties.
+    properties: Vec<PropertyColumn>,
+    value_bytes: usize,
+}
+
+/// The content of a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Key(usize),
+    Kind(usize),
+    Rank,
+    Weight,
+    /// The property with this place among the wanted ones.
+    Property(usize),
 }
 
 /// The facts about a label that decide its columns.
@@ -45,41 +67,46 @@ struct Label {
 }
 
 impl EdgeBatches {
-    /// Begins the table of a label's edges, with all its properties or with none. Reads nothing.
+    /// Begins the table of the edges that a selection takes, all of one label. Reads nothing, or as little as
+    /// [`Snapshot::scan_edges`].
     ///
     /// # Errors
-    /// [`Error::Store`]: no such label.
-    pub fn new<'a>(
+    /// [`Error::Store`]: those of [`Snapshot::scan_edges`]. [`Error::Column`]: a column that the table does
+    /// not have.
+    pub fn new(
         snapshot: &Snapshot,
-        label: impl Into<LabelRef<'a>>,
-        with_properties: bool,
+        selection: &EdgeSelection<'_>,
+        options: &TableOptions,
     ) -> Result<EdgeBatches, Error> {
-        let schema = snapshot.schema();
-        let of = schema.find_label(label)?;
-        let scan = snapshot.scan_edges(of.id())?;
-        let config = snapshot.config();
+        let mut scan = snapshot.scan_edges(selection)?;
+        if let Some(sources) = &options.within {
+            scan = scan.within(sources.clone());
+        }
+        let (schema, config) = (snapshot.schema(), snapshot.config());
+        let of = schema.find_label(scan.label())?;
         let label = Label {
             has_kinds: of.ends().is_none() && !schema.kinds().is_empty(),
             is_multi: of.is_multi(),
             is_weighted: config.weighted && of.name().is_empty(),
             ends: of.ends(),
         };
-        let properties: Vec<&Property> = of.properties().iter().filter(|_| with_properties).collect();
-        let fields = label.fields(&schema, config.keys, &properties);
-        Ok(EdgeBatches {
-            snapshot: snapshot.clone(),
-            label,
-            schema: Arc::new(arrow_schema::Schema::new(fields)),
-            scan,
-            src: Vec::new(),
-            dst: Vec::new(),
-            ranks: Vec::new(),
-            weights: Vec::new(),
-            properties: properties.into_iter().map(PropertyColumn::new).collect(),
-            value_bytes: 0,
-            ready: VecDeque::new(),
-            has_ended: false,
-        })
+        let (fields, contents) = label.columns(&schema, config.keys, of.properties());
+        let keys = fields.len() - of.properties().len();
+        let (mut columns, mut rows) = (Vec::new(), Rows::default());
+        let places = options.places(&fields, keys)?;
+        for &place in &places {
+            columns.push(match contents[place] {
+                Content::Property(at) => {
+                    rows.properties.push(PropertyColumn::new(&of.properties()[at]));
+                    Content::Property(rows.properties.len() - 1)
+                }
+                other => other,
+            });
+        }
+        let fields: Vec<Field> = places.into_iter().map(|place| fields[place].clone()).collect();
+        let schema = Arc::new(arrow_schema::Schema::new(fields));
+        let (snapshot, ready) = (snapshot.clone(), VecDeque::new());
+        Ok(EdgeBatches { snapshot, label, schema, columns, scan, rows, ready, has_ended: false })
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
@@ -90,66 +117,100 @@ impl EdgeBatches {
             if self.has_ended {
                 return Ok(None);
             }
-            while self.src.len() < BATCH_ROWS && self.value_bytes < BATCH_BYTES && !self.has_ended {
-                self.read_source()?;
+            let (has_ranks, has_weights) = (self.has(Content::Rank), self.has(Content::Weight));
+            let Rows { count, sources, dst, ranks, weights, properties, value_bytes } = &mut self.rows;
+            while *count < BATCH_ROWS && *value_bytes < BATCH_BYTES && !self.has_ended {
+                let mut source = None;
+                let before = *count;
+                let has_more = self.scan.next_source(|edge| {
+                    source = Some(edge.src());
+                    *count += 1;
+                    dst.push(edge.dst());
+                    if has_ranks {
+                        ranks.push(edge.rank());
+                    }
+                    if has_weights {
+                        weights.push(edge.weight());
+                    }
+                    for property in &mut *properties {
+                        *value_bytes += property.push(edge.get(property.id));
+                    }
+                })?;
+                sources.extend(source.map(|source| (source, *count - before)));
+                self.has_ended = !has_more;
             }
             self.finish()?;
         }
     }
 
-    /// Adds the edges of the next source.
-    fn read_source(&mut self) -> Result<(), Error> {
-        let EdgeBatches { label, scan, src, dst, ranks, weights, properties, value_bytes, .. } = self;
-        let has_more = scan.next_source(|edge| {
-            src.push(edge.src());
-            dst.push(edge.dst());
-            if label.is_multi {
-                ranks.push(edge.rank());
-            }
-            if label.is_weighted {
-                weights.push(edge.weight());
-            }
-            *value_bytes +=
-                properties.iter_mut().map(|property| property.push(edge.get(property.id))).sum::<usize>();
-        })?;
-        self.has_ended = !has_more;
-        Ok(())
+    fn has(&self, content: Content) -> bool {
+        self.columns.contains(&content)
     }
 
     /// Makes batches of the gathered rows.
     fn finish(&mut self) -> Result<(), Error> {
-        if self.src.is_empty() {
+        let rows = std::mem::take(&mut self.rows.count);
+        let sources = std::mem::take(&mut self.rows.sources);
+        let dst = std::mem::take(&mut self.rows.dst);
+        self.rows.value_bytes = 0;
+        if rows == 0 {
             return Ok(());
         }
-        let [src, dst] = [std::mem::take(&mut self.src), std::mem::take(&mut self.dst)];
-        let rows = src.len();
-        let [src, dst] = [self.snapshot.vertex_keys(&src)?, self.snapshot.vertex_keys(&dst)?];
-        let [src, dst] = self.label.in_order(src, dst);
-        let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
-        let kinds = self.label.has_kinds.then(|| {
-            let schema = self.snapshot.schema();
-            [keys::kinds_of(&src, &schema), keys::kinds_of(&dst, &schema)]
-        });
-        columns.push(keys::array_of(src, self.schema.field(0).data_type())?);
-        columns.push(keys::array_of(dst, self.schema.field(1).data_type())?);
-        columns.extend(kinds.into_iter().flatten());
-        if self.label.is_multi {
-            columns.push(Arc::new(UInt64Array::from(std::mem::take(&mut self.ranks))));
+        let mut keys = self.keys(&sources, &dst)?;
+        let kinds = match self.has(Content::Kind(0)) || self.has(Content::Kind(1)) {
+            true => {
+                let schema = self.snapshot.schema();
+                keys.each_ref().map(|keys| keys.as_ref().map(|keys| keys::kinds_of(keys, &schema)))
+            }
+            false => [None, None],
+        };
+        let lost = || Error::Table("a column was not read".to_owned());
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
+        for (content, field) in self.columns.iter().zip(self.schema.fields()) {
+            columns.push(match *content {
+                Content::Key(end) => keys::array_of(keys[end].take().ok_or_else(lost)?, field.data_type())?,
+                Content::Kind(end) => kinds[end].clone().ok_or_else(lost)?,
+                Content::Rank => Arc::new(UInt64Array::from(std::mem::take(&mut self.rows.ranks))),
+                Content::Weight => Arc::new(Float64Array::from(std::mem::take(&mut self.rows.weights))),
+                Content::Property(at) => self.rows.properties.get_mut(at).ok_or_else(lost)?.finish(),
+            });
         }
-        if self.label.is_weighted {
-            columns.push(Arc::new(Float64Array::from(std::mem::take(&mut self.weights))));
-        }
-        columns.extend(self.properties.iter_mut().map(PropertyColumn::finish));
-        self.value_bytes = 0;
-        let whole = RecordBatch::try_new(self.schema.clone(), columns)?;
+        let counted = RecordBatchOptions::new().with_row_count(Some(rows));
+        let whole = RecordBatch::try_new_with_options(self.schema.clone(), columns, &counted)?;
         let part = |from: usize| whole.slice(from, BATCH_ROWS.min(rows - from));
         self.ready.extend((0..rows).step_by(BATCH_ROWS).map(part));
         Ok(())
     }
+
+    /// Returns the keys of the sources and of the destinations, if a column needs them.
+    fn keys(&self, sources: &[(VertexId, usize)], dst: &[VertexId]) -> Result<[Option<KeyColumn>; 2], Error> {
+        let needs = |end| self.has(Content::Key(end)) || self.has(Content::Kind(end));
+        // Which end is the source may depend on the kinds of both.
+        let is_ordered = self.label.ends.is_some() && (needs(0) || needs(1));
+        let (mut src_keys, mut dst_keys) = (None, None);
+        if needs(0) || is_ordered {
+            let ids: Vec<VertexId> = sources.iter().map(|(id, _)| *id).collect();
+            let counts = sources.iter().map(|(_, count)| *count);
+            src_keys = Some(keys::repeated(self.snapshot.vertex_keys(&ids)?, counts));
+        }
+        if needs(1) || is_ordered {
+            dst_keys = Some(self.snapshot.vertex_keys(dst)?);
+        }
+        Ok(match (src_keys, dst_keys) {
+            (Some(src), Some(dst)) => self.label.in_order(src, dst).map(Some),
+            (src, dst) => [src, dst],
+        })
+    }
 }
 
 impl Label {
-    fn fields(&self, schema: &Schema, default: hedgerow::KeyKind, properties: &[&Property]) -> Vec<Field> {
+    /// Returns the columns of the label, and the content of each.
+    fn columns(
+        &self,
+        schema: &Schema,
+        default: hedgerow::KeyKind,
+        properties: &[Property],
+    ) -> (Vec<Field>, Vec<Content>) {
         let all: Vec<KindId> = std::iter::once(KindId::DEFAULT)
             .chain(schema.kinds().iter().map(hedgerow::Kind::id))
             .filter(|_| self.has_kinds)
@@ -160,14 +221,23 @@ impl Label {
             None => keys::type_of(schema, default, &[KindId::DEFAULT]),
         };
         let mut fields = vec![Field::new("src", of_end(0), false), Field::new("dst", of_end(1), false)];
+        let mut contents = vec![Content::Key(0), Content::Key(1)];
         if self.has_kinds {
             fields.extend(["src_kind", "dst_kind"].map(|name| Field::new(name, DataType::LargeUtf8, false)));
+            contents.extend([Content::Kind(0), Content::Kind(1)]);
         }
-        fields.extend(self.is_multi.then(|| Field::new("rank", DataType::UInt64, false)));
-        fields.extend(self.is_weighted.then(|| Field::new("weight", DataType::Float64, false)));
+        if self.is_multi {
+            fields.push(Field::new("rank", DataType::UInt64, false));
+            contents.push(Content::Rank);
+        }
+        if self.is_weighted {
+            fields.push(Field::new("weight", DataType::Float64, false));
+            contents.push(Content::Weight);
+        }
         let own = fields.clone();
         fields.extend(properties.iter().map(|property| field_of(property, &own)));
-        fields
+        contents.extend((0..properties.len()).map(Content::Property));
+        (fields, contents)
     }
 
     /// Returns the keys of both ends in the order in which the label states their kinds. A scan passes an

@@ -57,3 +57,23 @@ pub(crate) fn kinds_of(keys: &KeyColumn, schema: &Schema) -> ArrayRef {
     keys.iter().for_each(|key| names.append_value(schema.kind_name(key.kind())));
     Arc::new(names.finish())
 }
+
+/// Returns each key as often as its count says.
+pub(crate) fn repeated(keys: KeyColumn, counts: impl Iterator<Item = usize>) -> KeyColumn {
+    match keys {
+        KeyColumn::U64(numbers) => {
+            let all = numbers.into_iter().zip(counts);
+            KeyColumn::U64(all.flat_map(|(number, count)| std::iter::repeat_n(number, count)).collect())
+        }
+        keys => {
+            let mut all = KeyColumn::new(matches!(keys, KeyColumn::Str(_)));
+            if matches!(keys, KeyColumn::Kinds(_)) {
+                all = KeyColumn::Kinds(Vec::new());
+            }
+            for (key, count) in keys.iter().zip(counts) {
+                (0..count).for_each(|_| all.push(key));
+            }
+            all
+        }
+    }
+}

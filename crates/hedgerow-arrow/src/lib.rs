@@ -13,15 +13,25 @@ mod error;
 #[cfg(feature = "files")]
 pub mod files;
 mod keys;
+mod options;
 pub mod read;
 mod vertices;
 
 pub use edges::EdgeBatches;
 pub use error::Error;
+pub use options::TableOptions;
 pub use vertices::VertexBatches;
 
 /// The greatest number of rows in a batch.
 pub const BATCH_ROWS: usize = 1 << 16;
+
+/// The columns of tables that are no properties.
+const RESERVED: [&str; 7] = ["id", "src", "dst", "src_kind", "dst_kind", "rank", "weight"];
+
+/// True if a column of this name is no property in the tables of a store.
+pub fn reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}
 
 /// The bytes of texts and bytes in a batch from which on it ends after the source, or the vertex, that it
 /// has.

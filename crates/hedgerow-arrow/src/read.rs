@@ -20,7 +20,10 @@ use arrow_schema::{DataType, TimeUnit};
 use hedgerow::{Column, KeyColumn, KeyKind, PropertyType, TextColumn, ValueRef};
 use hedgerow_core::assemble::ColumnBuilder;
 
-use crate::Error;
+use crate::{Error, reserved};
+
+/// The reason why a whole number is no float.
+const INEXACT: &str = "has a number that a 64-bit float does not have exactly";
 
 /// The rows of a batch with a value that does not fit, with the reason.
 #[derive(Debug, Default)]
@@ -37,7 +40,9 @@ impl Faults {
         self.0.iter().next().map(|(row, why)| (*row, why.as_str()))
     }
 
-    fn add(&mut self, row: usize, name: &str, why: &str) {
+    /// Notes that a row does not fit, unless a reason was noted before: the column `name` and `why`, which
+    /// begins with a verb.
+    pub fn add(&mut self, row: usize, name: &str, why: &str) {
         self.0.entry(row).or_insert_with(|| format!("column {name} {why}"));
     }
 }
@@ -68,6 +73,15 @@ pub fn property_type(data_type: &DataType) -> Option<PropertyType> {
         Dictionary(_, values) => return property_type(values).filter(|kind| *kind == PropertyType::Utf8),
         _ => return None,
     })
+}
+
+/// Returns the name of the property that a column becomes: the column's name, or in the form `NAME:TYPE` the
+/// part before the type, if `NAME` is [reserved] and `TYPE` is that of the column. Exports use that form.
+pub fn property_name(field: &Field) -> &str {
+    let stated = field.name().rsplit_once(':').filter(|(name, kind)| {
+        reserved(name) && property_type(field.data_type()).is_some_and(|found| found.to_string() == *kind)
+    });
+    stated.map_or(field.name(), |(name, _)| name)
 }
 
 /// Reads a column of keys. A key of another type than `wanted` is no key: numbers are not read from texts. A
@@ -114,7 +128,7 @@ pub fn weights(array: &ArrayRef, name: &str, faults: &mut Faults) -> Result<Vec<
         weights.push(weight.flatten().unwrap_or(1.0));
         match weight {
             None => faults.add(row, name, "has no weight"),
-            Some(None) => faults.add(row, name, "has a number that a 64-bit float does not have exactly"),
+            Some(None) => faults.add(row, name, INEXACT),
             Some(Some(weight)) if weight.is_nan() => faults.add(row, name, "is NaN: a weight is a number"),
             Some(Some(_)) => {}
         }
@@ -130,6 +144,25 @@ pub fn weights(array: &ArrayRef, name: &str, faults: &mut Faults) -> Result<Vec<
 /// [`Error::Column`] if the column has no texts.
 pub fn texts(array: &ArrayRef, name: &str, mut f: impl FnMut(usize, Option<&str>)) -> Result<(), Error> {
     for_each_text(array, &mut f).ok_or_else(|| wrong_type(name, array, "texts are needed"))
+}
+
+/// Reads a column of numbers as values of a property of floats. A whole number that a float does not have is
+/// a fault of its row.
+///
+/// # Errors
+/// [`Error::Column`] if the column has no numbers.
+pub fn floats(array: &ArrayRef, name: &str, faults: &mut Faults) -> Result<Column, Error> {
+    let mut values = ColumnBuilder::new(PropertyType::F64, array.len());
+    let mut push = |row: usize, number: Option<Option<f64>>| {
+        if number == Some(None) {
+            faults.add(row, name, INEXACT);
+        }
+        values.push(number.flatten().map_or(ValueRef::Null, ValueRef::F64));
+    };
+    let read = for_each_float(array, |row, float| push(row, float.map(Some)));
+    let read = read.or_else(|| for_each_whole(array, |row, n| push(row, n.map(exact_float))));
+    let column = read.and_then(|()| finished(values, PropertyType::F64, array.len()));
+    column.ok_or_else(|| wrong_type(name, array, "the property has numbers"))
 }
 
 /// Reads a column of property values. Returns the values, and the rows with a time that was finer than
@@ -173,11 +206,14 @@ pub fn property(array: &ArrayRef, name: &str, faults: &mut Faults) -> Result<(Co
             for_each_bytes(array, |bytes| values.push(bytes.map_or(ValueRef::Null, ValueRef::Bytes)))
         }
     };
-    // A builder makes no column of nulls alone.
-    let nulls = || Column::of_values(kind, std::iter::repeat_n(ValueRef::Null, array.len()));
-    let column = read.and_then(|()| values.finish().or_else(nulls));
+    let column = read.and_then(|()| finished(values, kind, array.len()));
     let unread = || Error::column(name, format!("cannot be read as {kind}: {}", array.data_type()));
     Ok((column.ok_or_else(unread)?, cut))
+}
+
+/// Returns the column that was built. A builder makes no column of nulls alone.
+fn finished(values: ColumnBuilder, kind: PropertyType, rows: usize) -> Option<Column> {
+    values.finish().or_else(|| Column::of_values(kind, std::iter::repeat_n(ValueRef::Null, rows)))
 }
 
 fn wrong_type(name: &str, array: &ArrayRef, wanted: &str) -> Error {

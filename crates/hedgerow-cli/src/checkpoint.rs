@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use hedgerow::Options;
+use hedgerow_export::text::is_vacant;
 
 use crate::error::CliError;
 use crate::output::{Report, Style};
-use crate::store::{is_vacant, not_a_store};
+use crate::store::not_a_store;
 
 /// Arguments of `checkpoint`.
 #[derive(clap::Args)]

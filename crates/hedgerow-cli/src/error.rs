@@ -53,6 +53,17 @@ fn of_rows(rows: u64) -> String {
     if rows == 0 { String::new() } else { format!(" (the first {rows} rows are committed)") }
 }
 
+impl From<hedgerow_export::Error> for CliError {
+    fn from(error: hedgerow_export::Error) -> CliError {
+        match error {
+            hedgerow_export::Error::Store(error) => CliError::Store(error),
+            hedgerow_export::Error::Table(error) => CliError::Table(error),
+            hedgerow_export::Error::Write { to, source } => CliError::Write { to, source },
+            other => CliError::Failed(other.to_string()),
+        }
+    }
+}
+
 impl From<hedgerow_arrow::Error> for CliError {
     fn from(error: hedgerow_arrow::Error) -> CliError {
         match error {

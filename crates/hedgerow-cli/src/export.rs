@@ -1,21 +1,19 @@
 //! `hedgerow export`.
 
-mod directory;
-mod names;
-mod rows;
-mod tables;
-
-use std::path::PathBuf;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
 use hedgerow::{Direction, GraphConfig, KindId, LabelId, Schema, Snapshot, VertexKeyRef};
+use hedgerow_arrow::TableOptions;
 use hedgerow_arrow::files::FileFormat;
+use hedgerow_export::names::Names;
+use hedgerow_export::rows::{VertexFile, write_edge_rows, write_vertex_rows};
+use hedgerow_export::target::Target;
+use hedgerow_export::{ExportOptions, tables};
 
 use crate::error::CliError;
-use crate::output::Style;
+use crate::output::{Report, Style};
 use crate::store::{label_to_read, open_read_only};
-use crate::target::Target;
-use names::Names;
-use rows::{VertexFile, write_edge_rows, write_vertex_rows};
 
 /// Arguments of `export`.
 #[derive(clap::Args)]
@@ -29,6 +27,10 @@ pub(crate) struct ExportArgs {
     /// The form of the files; parquet and arrow have columns with types
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     format: ExportFormat,
+    /// Divide each table of a directory into at most this many files, by ranges of vertices with about
+    /// equally many edges; all files show the same moment
+    #[arg(long, value_name = "N", requires = "dir")]
+    partitions: Option<NonZeroUsize>,
     /// The file to write; `-` or none for standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -82,7 +84,7 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
                 "--format tsv: a directory has csv, parquet or arrow files".to_owned(),
             ));
         }
-        return directory::export_directory(&args.store, dir, args.format.of_table(), style);
+        return export_directory(args, dir, style);
     }
     if style == Style::Json {
         return Err(CliError::Usage("--json: edges are exported as csv, tsv, parquet or arrow".to_owned()));
@@ -107,7 +109,31 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
         write_edge_rows(&snapshot, owner, properties, weighted, delimiter, &mut out)?;
     }
     write_vertices(args, kind, &snapshot, delimiter)?;
-    out.finish()
+    Ok(out.finish()?)
+}
+
+/// Writes the whole store into a directory.
+fn export_directory(args: &ExportArgs, dir: &Path, style: Style) -> Result<(), CliError> {
+    let format = match args.format.of_table() {
+        None if args.partitions.is_some_and(|partitions| partitions.get() > 1) => {
+            return Err(CliError::Usage("--partitions: say --format parquet or arrow".to_owned()));
+        }
+        None => hedgerow_export::ExportFormat::Csv,
+        Some(FileFormat::Parquet) => hedgerow_export::ExportFormat::Parquet,
+        Some(FileFormat::Arrow) => hedgerow_export::ExportFormat::Arrow,
+    };
+    let snapshot = open_read_only(&args.store)?.snapshot()?;
+    let options = ExportOptions::new(format).store(Some(&args.store));
+    let options = options.partitions(args.partitions.map_or(1, NonZeroUsize::get));
+    let exported = hedgerow_export::export(&snapshot, dir, &options).map_err(|error| match error {
+        hedgerow_export::Error::Refused(why) => CliError::Failed(format!("DIR: {why}")),
+        error => error.into(),
+    })?;
+    Report::default()
+        .field("vertices", exported.vertices)
+        .field("edges", exported.edges)
+        .field("labels", exported.labels as u64)
+        .print(style)
 }
 
 /// Writes the edges of one label as a table, and the vertices if they are asked for.
@@ -123,12 +149,15 @@ fn export_table(args: &ExportArgs, format: FileFormat) -> Result<(), CliError> {
     }
     let out = Target::open(args.out.as_deref())?;
     let vertices = args.vertices.as_ref().map(|path| Target::open(Some(path))).transpose()?;
-    let mut written = vec![tables::write_edges(&snapshot, label, args.properties, format, out)?.1];
+    let options = TableOptions::new();
+    let options = if args.properties { options } else { options.without_properties() };
+    let next = || Ok(());
+    let mut written = vec![tables::write_edges(&snapshot, label, &options, format, out, &next)?.1];
     if let Some(to) = vertices {
-        written.push(tables::write_vertices(&snapshot, kind, args.properties, format, to)?.1);
+        written.push(tables::write_vertices(&snapshot, kind, &options, format, to, &next)?.1);
     }
     // No file gets its name before all are complete.
-    written.into_iter().try_for_each(Target::finish)
+    Ok(written.into_iter().try_for_each(Target::finish)?)
 }
 
 /// Returns the kind of the vertices to write.
@@ -200,11 +229,11 @@ fn write_vertices(
             check_line(key)?;
             out.write(|w| writeln!(w, "{key}"))?;
         }
-        return out.finish();
+        return Ok(out.finish()?);
     }
     let schema = snapshot.schema();
     let properties = schema.vertex_properties_of(kind).collect();
     let mut files = [VertexFile::begin(kind, properties, delimiter, out)?];
     write_vertex_rows(snapshot, &mut files, delimiter)?;
-    files.into_iter().try_for_each(|file| file.finish().map(drop))
+    Ok(files.into_iter().try_for_each(|file| file.finish().map(drop))?)
 }

@@ -74,15 +74,6 @@ pub(crate) fn to_json(key: &VertexKey) -> serde_json::Value {
     }
 }
 
-/// Returns the name of a type of keys for `--keys`.
-pub(crate) fn kind_name(kind: KeyKind) -> &'static str {
-    match kind {
-        KeyKind::Dense => "dense",
-        KeyKind::U64 => "u64",
-        KeyKind::Str => "str",
-    }
-}
-
 fn shorten(text: &str) -> String {
     text.chars().take(40).collect()
 }

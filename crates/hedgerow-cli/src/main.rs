@@ -15,7 +15,6 @@ mod export;
 mod filter;
 mod find;
 mod keys;
-mod layout;
 mod load;
 mod neighbors;
 mod output;
@@ -29,7 +28,6 @@ mod show;
 mod size;
 mod stats;
 mod store;
-mod target;
 mod tools;
 
 #[cfg(test)]

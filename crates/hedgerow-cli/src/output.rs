@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use hedgerow_export::target::Target;
+use hedgerow_export::text::quoted;
 use serde_json::Value;
 
 use crate::error::CliError;
 use crate::size;
-use crate::target::Target;
 
 /// The form in which results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl Report {
     pub(crate) fn print(&self, style: Style) -> Result<(), CliError> {
         let mut out = Target::stdout();
         out.write(|w| self.write(style, w))?;
-        out.finish()
+        Ok(out.finish()?)
     }
 
     /// Writes everything to `out`.
@@ -174,14 +175,4 @@ pub(crate) fn plain(value: &Value) -> String {
 /// Returns names on one line, separated by spaces; a name that contains a space is quoted.
 pub(crate) fn between_blanks(names: &[String]) -> String {
     names.iter().map(|name| quoted(name, b' ')).collect::<Vec<_>>().join(" ")
-}
-
-/// Returns `text` as a field between `delimiter`s. It is quoted if it would otherwise be misread.
-pub(crate) fn quoted(text: &str, delimiter: u8) -> std::borrow::Cow<'_, str> {
-    let special = |b: u8| b == delimiter || matches!(b, b'"' | b'\n' | b'\r');
-    let edge = text.starts_with(['#', '%']) || text.trim() != text || text.is_empty();
-    if !edge && !text.bytes().any(special) {
-        return text.into();
-    }
-    format!("\"{}\"", text.replace('"', "\"\"")).into()
 }

@@ -1,7 +1,8 @@
 //! Properties as text: in files, on the command line, in results.
 
-use hedgerow::{Property, PropertyType, Value, ValueRef};
-use hedgerow_workload::read::{FieldKind, TimeError, TimeUnit, is_rounded, read_time, show_time};
+use hedgerow::{PropertyType, Value, ValueRef};
+use hedgerow_export::text::to_text;
+use hedgerow_workload::read::{FieldKind, TimeError, TimeUnit, is_rounded, read_time};
 
 use crate::output::number;
 
@@ -157,21 +158,6 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     Some(digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
 }
 
-/// Returns a value in the form that [`parse`] reads; `None` for null.
-pub(crate) fn to_text(value: ValueRef<'_>) -> Option<String> {
-    match value {
-        ValueRef::Null => None,
-        ValueRef::Bytes(bytes) => Some(bytes.iter().map(|b| format!("{b:02x}")).collect()),
-        ValueRef::Timestamp(microseconds) => Some(time(microseconds)),
-        other => Some(other.to_string()),
-    }
-}
-
-/// Returns a time as a date. Outside the years of four digits it returns microseconds since 1970.
-fn time(microseconds: i64) -> String {
-    show_time(microseconds).unwrap_or_else(|| microseconds.to_string())
-}
-
 /// Returns a value as JSON: bytes in hexadecimal digits, times as dates.
 pub(crate) fn to_json(value: ValueRef<'_>) -> serde_json::Value {
     match value {
@@ -181,11 +167,6 @@ pub(crate) fn to_json(value: ValueRef<'_>) -> serde_json::Value {
         ValueRef::F64(x) => number(x),
         other => to_text(other).into(),
     }
-}
-
-/// Returns `NAME:TYPE`, the form of headers.
-pub(crate) fn header(property: &Property) -> String {
-    format!("{}:{}", property.name(), property.property_type())
 }
 
 /// Parses a name, a colon and a type. The last colon separates them; the error describes the fault.

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use hedgerow::{EdgeDirection, Options, RemoveOptions};
+use hedgerow_export::text::is_vacant;
 
 use crate::error::CliError;
 use crate::output::{Report, Style};
 use crate::selection::Chosen;
-use crate::store::{is_vacant, not_a_store};
+use crate::store::not_a_store;
 
 /// Arguments of `remove-edges`.
 #[derive(clap::Args)]

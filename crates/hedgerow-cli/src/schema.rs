@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use hedgerow::{KindId, Property, Schema};
+use hedgerow_export::text::{kind_name, kinds};
 use serde_json::Value;
 
 use crate::error::CliError;
-use crate::keys::kind_name;
 use crate::output::{Report, Style};
-use crate::store::{kinds, open_read_only};
+use crate::store::open_read_only;
 
 /// Arguments of `schema`.
 #[derive(clap::Args)]

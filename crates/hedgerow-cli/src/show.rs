@@ -2,11 +2,11 @@
 
 use hedgerow::{Schema, Snapshot, VertexKeyRef};
 use hedgerow_core::suggest::instead;
+use hedgerow_export::text::kinds;
 use serde_json::Value;
 
 use crate::error::CliError;
 use crate::property;
-use crate::store::kinds;
 
 /// The option `--show`.
 #[derive(clap::Args, Clone, Default)]

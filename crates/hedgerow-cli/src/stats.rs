@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use hedgerow::{Graph, KeyKind, KindId, Label};
+use hedgerow_export::text::{kind_name, kinds};
 use serde_json::Value;
 
 use crate::error::CliError;
-use crate::keys::kind_name;
 use crate::output::{Report, Style};
-use crate::property;
-use crate::store::{kinds, open_read_only};
+use crate::store::open_read_only;
 
 /// Arguments of `stats`.
 #[derive(clap::Args)]
@@ -70,7 +69,8 @@ fn vertices(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
         return Ok(Vec::new());
     }
     let row = |(id, keys): (KindId, KeyKind)| {
-        let properties: Vec<String> = schema.vertex_properties_of(id).map(property::header).collect();
+        let properties: Vec<String> =
+            schema.vertex_properties_of(id).map(hedgerow_export::text::header).collect();
         let count = snapshot.vertex_count_of(id)?;
         Ok(vec![
             schema.kind_name(id).into(),
@@ -92,7 +92,7 @@ fn labels(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
         return Ok(Vec::new());
     }
     let row = |label: &Label| {
-        let properties: Vec<String> = label.properties().iter().map(property::header).collect();
+        let properties: Vec<String> = label.properties().iter().map(hedgerow_export::text::header).collect();
         let edges = snapshot.edge_count_of(label)?;
         Ok(vec![(&**label.name()).into(), edges.into(), label.is_multi().into(), properties.join(" ").into()])
     };

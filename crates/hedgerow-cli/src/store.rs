@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use hedgerow::{ArgumentError, Error, Graph, KeyKind, KindId, LabelId, Options, Schema, Snapshot};
+use hedgerow::{ArgumentError, Error, Graph, LabelId, Options, Snapshot};
+use hedgerow_export::text::is_vacant;
 
 use crate::error::CliError;
 
@@ -33,21 +34,6 @@ pub(crate) fn label_to_read(snapshot: &Snapshot, named: Option<&str>, or: &str) 
         }
         error => error.into(),
     })
-}
-
-/// Returns all kinds of vertices with the types of their keys: the default kind, which has `keys`, and the
-/// defined kinds.
-pub(crate) fn kinds(schema: &Schema, keys: KeyKind) -> impl Iterator<Item = (KindId, KeyKind)> {
-    let defined = schema.kinds().iter().map(|kind| (kind.id(), kind.keys()));
-    std::iter::once((KindId::DEFAULT, keys)).chain(defined)
-}
-
-/// True if `path` does not exist or is an empty directory, so that a store can be created there.
-pub(crate) fn is_vacant(path: &Path) -> bool {
-    match path.symlink_metadata() {
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-        Ok(_) => std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()),
-    }
 }
 
 /// Returns the error for a path without a store.

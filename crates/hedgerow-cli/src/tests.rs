@@ -2,11 +2,12 @@
 
 use clap::CommandFactory;
 use hedgerow::{KeyKind, VertexKeyRef};
+use hedgerow_export::text::quoted;
 use serde_json::json;
 
 use crate::Cli;
 use crate::keys::parse;
-use crate::output::{Report, Style, number, quoted};
+use crate::output::{Report, Style, number};
 use crate::size;
 
 #[test]

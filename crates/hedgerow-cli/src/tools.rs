@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use hedgerow::Options;
+use hedgerow_export::text::is_vacant;
 use serde_json::Value;
 
 use crate::error::CliError;
 use crate::output::{Report, Style};
 use crate::size::bytes;
-use crate::store::{is_vacant, not_a_store, open_read_only};
+use crate::store::{not_a_store, open_read_only};
 
 /// Arguments of `backup`.
 #[derive(clap::Args)]

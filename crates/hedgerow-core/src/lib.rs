@@ -44,7 +44,7 @@ pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 pub use key::{KeyKind, KindId, VertexKey, VertexKeyRef};
 pub use key_column::{KeyColumn, TextColumn};
 pub use op::Op;
-pub use predicate::{Comparison, Condition, EdgeTest, PropertyTest, ValueSet};
+pub use predicate::{Comparison, Condition, EdgeTest, Predicate, PropertyTest, ValueSet};
 pub use property::{PropertyId, PropertyType, Value, ValueRef};
 pub use row::{Cells, Row};
 pub use row_ref::RowRef;

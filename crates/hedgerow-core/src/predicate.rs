@@ -1,5 +1,7 @@
 //! Tests of edges by the values of their properties.
 
+use std::cmp::Ordering;
+
 use crate::column::{Column, Columns, Data};
 use crate::property::{PropertyId, PropertyType, Value, ValueRef};
 use crate::row_ref::RowRef;
@@ -9,9 +11,11 @@ mod comparison;
 mod condition;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 pub use comparison::Comparison;
 pub use condition::{Condition, ValueSet};
+pub use tree::Predicate;
 
 /// A test of one property of an edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +103,10 @@ pub enum EdgeTest {
     Property(PropertyTest),
     /// A test of the stored weight.
     Weight(Condition),
+    /// Tests that an edge must all pass.
+    All(Vec<EdgeTest>),
+    /// Tests of which an edge must pass one.
+    Any(Vec<EdgeTest>),
 }
 
 impl EdgeTest {
@@ -108,31 +116,74 @@ impl EdgeTest {
         match self {
             EdgeTest::Property(test) => test.passes(row),
             EdgeTest::Weight(condition) => condition.holds(weight.into()),
+            EdgeTest::All(tests) => tests.iter().all(|test| test.passes(weight, row)),
+            EdgeTest::Any(tests) => tests.iter().any(|test| test.passes(weight, row)),
         }
+    }
+
+    /// Returns the tests that this test has, or itself if it has none.
+    pub fn parts(&self) -> &[EdgeTest] {
+        match self {
+            EdgeTest::All(tests) | EdgeTest::Any(tests) => tests,
+            single => std::slice::from_ref(single),
+        }
+    }
+
+    /// True if a test of a property is one for which `f` is true. O(tests).
+    fn any_property(&self, f: fn(&PropertyTest) -> bool) -> bool {
+        match self {
+            EdgeTest::Property(test) => f(test),
+            EdgeTest::Weight(_) => false,
+            EdgeTest::All(tests) | EdgeTest::Any(tests) => tests.iter().any(|test| test.any_property(f)),
+        }
+    }
+
+    /// True if the test reads a property.
+    pub fn reads_properties(&self) -> bool {
+        self.any_property(|_| true)
     }
 
     /// True if the test reads a property whose values have no fixed width.
     pub fn reads_text(&self) -> bool {
-        matches!(self, EdgeTest::Property(test) if !test.kind.is_fixed())
+        self.any_property(|test| !test.kind.is_fixed())
     }
 
-    /// Sorts tests that must all pass, with tests of text and bytes last, and removes duplicates. So the same
-    /// tests in any order become equal lists. O(n log n) for n values in the tests.
+    /// Sorts tests that must all pass, with tests of text and bytes and with groups of tests last, and
+    /// removes duplicates. So the same tests in any order become equal lists. O(n log n) for n values in the
+    /// tests.
     pub fn sort(tests: &mut Vec<EdgeTest>) {
-        tests.sort_by(|a, b| {
-            let key = |test: &EdgeTest| match test {
-                EdgeTest::Weight(_) => (false, None),
-                EdgeTest::Property(test) => (!test.kind.is_fixed(), Some(test.property)),
-            };
-            key(a).cmp(&key(b)).then_with(|| a.condition().order(b.condition()))
-        });
+        for test in &mut *tests {
+            if let EdgeTest::All(parts) | EdgeTest::Any(parts) = test {
+                EdgeTest::sort(parts);
+            }
+        }
+        tests.sort_by(EdgeTest::order);
         tests.dedup();
     }
 
-    fn condition(&self) -> &Condition {
+    /// Compares two sorted tests in a total order, which makes equal tests adjacent.
+    fn order(&self, other: &EdgeTest) -> Ordering {
+        let key = |test: &EdgeTest| match test {
+            EdgeTest::Weight(_) => (0, false, None),
+            EdgeTest::Property(test) => (0, !test.kind.is_fixed(), Some(test.property)),
+            EdgeTest::All(_) => (1, false, None),
+            EdgeTest::Any(_) => (2, false, None),
+        };
+        key(self).cmp(&key(other)).then_with(|| match (self.condition(), other.condition()) {
+            (Some(one), Some(other)) => one.order(other),
+            _ => {
+                let (one, other) = (self.parts(), other.parts());
+                let orders = one.iter().zip(other).map(|(one, other)| one.order(other));
+                orders.into_iter().find(|order| order.is_ne()).unwrap_or(one.len().cmp(&other.len()))
+            }
+        })
+    }
+
+    fn condition(&self) -> Option<&Condition> {
         match self {
-            EdgeTest::Property(test) => &test.condition,
-            EdgeTest::Weight(condition) => condition,
+            EdgeTest::Property(test) => Some(&test.condition),
+            EdgeTest::Weight(condition) => Some(condition),
+            EdgeTest::All(_) | EdgeTest::Any(_) => None,
         }
     }
 }

@@ -36,12 +36,12 @@ impl OnConflict {
 }
 
 /// The counts of the rows of a call.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Added {
     /// The number of given rows, without the rows that were left out.
     pub(crate) rows: usize,
-    /// The number of rows whose edge or vertex is also in an earlier row of the call.
-    pub(crate) repeated: usize,
+    /// The number of rows whose edge or vertex is also in an earlier row of the call, if they were counted.
+    pub(crate) repeated: Option<usize>,
     /// The numbers of new and of existing rows, if the call looked up its rows.
     pub(crate) found: Option<Found>,
 }
@@ -79,7 +79,22 @@ impl std::ops::AddAssign for Told {
     }
 }
 
+/// The counts of two parts of a call. A count that a part lacks is unknown for both.
+impl std::ops::AddAssign for Added {
+    fn add_assign(&mut self, other: Added) {
+        let mut found = Told(self.found);
+        found += Told(other.found);
+        self.rows += other.rows;
+        self.repeated = self.repeated.zip(other.repeated).map(|(one, other)| one + other);
+        self.found = found.0;
+    }
+}
+
 impl Added {
+    /// The counts of a call without rows.
+    pub(crate) const NONE: Added =
+        Added { rows: 0, repeated: Some(0), found: Some(Found { new: 0, existing: 0 }) };
+
     /// Returns the counts as an `Added` of Python.
     pub(crate) fn to_object(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let arguments = PyDict::new(py);

@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use hedgerow::{ArgumentError, EdgeKey, Error, Graph, LabelRef, Snapshot, Value, VertexKeyRef, WriteTxn};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::added::{Added, Found, OnConflict};
-use crate::columns::{self, Column};
+use crate::columns::Column;
 use crate::edge_arguments::{edges_so_far, has_ranks};
 use crate::ending::calling;
-use crate::error::{DataError, NotSupportedError, text_of};
+use crate::error::{DataError, NotSupportedError};
 use crate::handle::Handle;
-use crate::imports;
-use crate::key;
 use crate::key_columns::{Keys, key_types, read_keys, read_ranks, read_weights};
+use crate::named_columns::{check_type, read_columns};
 use crate::names::{Kinds, Names};
 use crate::repeats::Ends;
 use crate::value::{Owner, Types, WEIGHT};
@@ -29,6 +27,17 @@ pub(crate) struct Edges {
     rich: Option<Rich>,
     ends: Ends,
     names: Names,
+    /// The place of the first edge in the call.
+    first_row: usize,
+}
+
+/// The columns of edges; `None` for those that the call does not give.
+pub(crate) struct EdgeParts {
+    pub(crate) src: Keys,
+    pub(crate) dst: Keys,
+    pub(crate) weights: Option<Vec<f64>>,
+    pub(crate) ranks: Option<Vec<u64>>,
+    pub(crate) columns: Option<Vec<Column>>,
 }
 
 /// The label, ranks and properties of edges; a labelled edge has its weight among the properties.
@@ -50,9 +59,9 @@ enum Ranks {
 
 /// The arguments of `add_edges`.
 pub(crate) struct Arguments<'a, 'py> {
-    pub(crate) src: &'a Bound<'py, PyAny>,
-    pub(crate) dst: &'a Bound<'py, PyAny>,
-    pub(crate) weights: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) src: Bound<'py, PyAny>,
+    pub(crate) dst: Bound<'py, PyAny>,
+    pub(crate) weights: Option<Bound<'py, PyAny>>,
     pub(crate) label: Option<&'a str>,
     pub(crate) ranks: Option<&'a Bound<'py, PyAny>>,
     pub(crate) properties: Option<&'a Bound<'py, PyAny>>,
@@ -64,8 +73,8 @@ impl Edges {
         let _calling = calling(arguments.src.py());
         let label = arguments.label.unwrap_or("");
         let [src, dst] = key_types(&handle.origin, handle, label)?;
-        let src = read_keys(handle, src, "src", arguments.src)?;
-        let dst = read_keys(handle, dst, "dst", arguments.dst)?;
+        let src = read_keys(handle, src, "src", &arguments.src)?;
+        let dst = read_keys(handle, dst, "dst", &arguments.dst)?;
         if src.len() != dst.len() {
             let (src, dst) = (src.len(), dst.len());
             return Err(DataError::new_err(format!("src has {src} elements and dst has {dst}")));
@@ -73,13 +82,27 @@ impl Edges {
         if arguments.weights.is_some() && label.is_empty() && !handle.config.weighted {
             return Err(NotSupportedError::new_err("the graph has no weights"));
         }
-        let mut weights = arguments.weights.map(|w| read_weights(w, src.len())).transpose()?;
-        let plain = label.is_empty() && arguments.ranks.is_none() && arguments.properties.is_none();
-        let rich =
-            if plain { None } else { Some(Rich::read(handle, label, arguments, weights.take(), src.len())?) };
+        let weights = arguments.weights.as_ref().map(|w| read_weights(w, src.len())).transpose()?;
+        let ranks = arguments.ranks.map(|ranks| read_ranks(ranks, src.len())).transpose()?;
+        let columns = match arguments.properties {
+            Some(_) => {
+                let types = Types::new(handle, Owner::Edges(label))?;
+                Some(read_columns(arguments.properties, &types, src.len(), None)?)
+            }
+            None => None,
+        };
+        Edges::of(handle, label, EdgeParts { src, dst, weights, ranks, columns }, 0)
+    }
+
+    /// Makes edges of columns that were read. `first_row` is the place of the first one in the call.
+    pub(crate) fn of(handle: &Handle, label: &str, parts: EdgeParts, first_row: usize) -> PyResult<Edges> {
+        let EdgeParts { src, dst, mut weights, ranks, columns } = parts;
+        let plain = label.is_empty() && ranks.is_none() && columns.is_none();
+        let columns = columns.unwrap_or_default();
+        let rich = if plain { None } else { Some(Rich::of(handle, label, ranks, columns, weights.take())?) };
         let schema = handle.kind_schema()?;
         let ends = Ends::of(&schema, label, handle.config.directed);
-        Ok(Edges { src, dst, weights, rich, ends, names: Names::of(schema) })
+        Ok(Edges { src, dst, weights, rich, ends, names: Names::of(schema), first_row })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -100,10 +123,15 @@ impl Edges {
         self.ends.repeated(&self.src, &self.dst, ranks)
     }
 
-    /// Returns the counts of a call. `repeated` is the result of [`repeated`](Self::repeated), `found` has
-    /// the counts of the store.
-    pub(crate) fn added(&self, repeated: usize, found: Found, conflict: OnConflict) -> Added {
-        let rows = self.len();
+    /// Returns the counts of a call that put `rows` edges, these last. `repeated` is the result of
+    /// [`repeated`](Self::repeated) if these are all, `found` has the counts of the store.
+    pub(crate) fn added(
+        &self,
+        rows: usize,
+        repeated: Option<usize>,
+        found: Found,
+        conflict: OnConflict,
+    ) -> Added {
         if matches!(self.ranks(), Ranks::Counted) {
             return Added { rows, repeated, found: Some(found) };
         }
@@ -111,7 +139,7 @@ impl Edges {
             return Added { rows, repeated, found: None };
         }
         // The store also counted rows that repeat an earlier row as existing.
-        let existing = found.existing.saturating_sub(repeated);
+        let existing = found.existing.saturating_sub(repeated.unwrap_or(0));
         let rows = if conflict == OnConflict::Skip { found.new } else { rows };
         Added { rows, repeated, found: Some(Found { existing, ..found }) }
     }
@@ -129,8 +157,9 @@ impl Edges {
 
     fn exists(&self, at: usize) -> Error {
         let [src, dst] = [&self.src, &self.dst].map(|keys| self.names.shown(keys.at(at)));
+        let row = self.first_row + at;
         let what = format!(
-            "row {at}: the edge from {src} to {dst} exists, or an earlier row names it, and on_conflict is \"raise\""
+            "row {row}: the edge from {src} to {dst} exists, or an earlier row names it, and on_conflict is \"raise\""
         );
         ArgumentError::Invalid(what).into()
     }
@@ -263,23 +292,21 @@ impl Edges {
 }
 
 impl Rich {
-    fn read(
+    fn of(
         handle: &Handle,
         label: &str,
-        arguments: &Arguments<'_, '_>,
+        ranks: Option<Vec<u64>>,
+        mut columns: Vec<Column>,
         weights: Option<Vec<f64>>,
-        edges: usize,
     ) -> PyResult<Rich> {
-        let ranks = match arguments.ranks {
-            Some(ranks) => Ranks::Given(read_ranks(ranks, edges)?),
+        let ranks = match ranks {
+            Some(ranks) => Ranks::Given(ranks),
             None if has_ranks(handle, label)? => Ranks::Counted,
             None => Ranks::None,
         };
-        let types = Types::new(handle, Owner::Edges(label))?;
-        let mut columns = read_columns(arguments.properties, &types, edges, None)?;
         if let Some(weights) = weights {
             let column = Column { name: WEIGHT.to_owned(), values: weights.into() };
-            check_type(&types, &column)?;
+            check_type(&Types::new(handle, Owner::Edges(label))?, &column)?;
             columns.push(column);
         }
         Ok(Rich { label: label.to_owned(), ranks, columns })
@@ -337,64 +364,5 @@ impl Rich {
     fn cells(&self, at: usize) -> impl Iterator<Item = (&str, Value)> {
         let cells = self.columns.iter().map(move |column| (column.name.as_str(), column.value(at)));
         cells.filter(|(_, value)| !value.is_null())
-    }
-}
-
-/// Reads columns of properties by name. Each has `rows` values, or one value for all rows. `keys` are the
-/// vertices of the rows.
-pub(crate) fn read_columns(
-    properties: Option<&Bound<'_, PyAny>>,
-    types: &Types<'_>,
-    rows: usize,
-    keys: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<Column>> {
-    let Some(properties) = properties else { return Ok(Vec::new()) };
-    let by_name = imports::COLUMNS.get(properties.py())?.getattr("by_name")?;
-    let by_name = by_name.call1((properties, keys)).map_err(|error| wrong_properties(properties, error))?;
-    let mut columns: Vec<Column> = Vec::new();
-    for item in by_name.try_iter()? {
-        let (name, column) = item?.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
-        let Ok(name) = name.extract::<String>() else {
-            let found = key::shown(&name);
-            return Err(PyTypeError::new_err(format!("properties: a name must be a str, found {found}")));
-        };
-        if columns.iter().any(|known| known.name == name) {
-            return Err(DataError::new_err(format!("properties: the column {name} comes twice")));
-        }
-        let kind = types.of(&name);
-        let column = match columns::is_scalar(&column)? {
-            true => columns::repeated(name, &column, rows, kind)?,
-            false => columns::read(name, &column, rows, kind)?,
-        };
-        check_type(types, &column)?;
-        // The type of a new property cannot be derived from a column without a value.
-        if kind.is_some() || column.found_type().is_some() {
-            columns.push(column);
-        }
-    }
-    Ok(columns)
-}
-
-/// Returns the error for an object that has no columns: a `DataError`, as for an unreadable column.
-fn wrong_properties(properties: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
-    let py = properties.py();
-    if error.is_instance_of::<PyTypeError>(py) {
-        return DataError::new_err(text_of(error.value(py)));
-    }
-    error
-}
-
-/// Refuses a column whose type differs from its property's, before anything is written.
-fn check_type(types: &Types<'_>, column: &Column) -> PyResult<()> {
-    match (types.of(&column.name), column.found_type()) {
-        (Some(expected), Some(found)) if expected != found => {
-            let property = column.name.clone();
-            Err(crate::error::raise(hedgerow::Error::Argument(hedgerow::ArgumentError::PropertyType {
-                property,
-                expected,
-                found,
-            })))
-        }
-        _ => Ok(()),
     }
 }

@@ -10,14 +10,10 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
-use crate::added::{Found, OnConflict};
-use crate::bulk::{Arguments, Edges};
 use crate::ending::calling;
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::Handle;
-use crate::heap::{self, Keeping};
 use crate::imports;
-use crate::key::count;
 use crate::maintained::Maintained;
 use crate::pipeline::Pipeline;
 use crate::pool::{close_attended, parallel};
@@ -211,102 +207,6 @@ impl Database {
     fn pipeline(&self) -> PyResult<Pipeline> {
         self.handle.check_usable()?;
         Pipeline::new(&self.handle)
-    }
-
-    /// Put many edges, in transactions of ``batch`` edges each.
-    ///
-    /// All arguments are checked before anything is written. If a batch fails, or Ctrl-C interrupts it, the
-    /// earlier batches stay. ``Transaction.add_edges`` adds all edges or none.
-    ///
-    /// Parameters
-    /// ----------
-    /// src, dst : array_like
-    ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids. Columns are
-    ///     arrays of NumPy, columns of pandas, Polars and PyArrow, and sequences.
-    /// weights : array_like of float, optional
-    ///     The weights in a weighted graph; 1 if not given. ``on_conflict`` determines the weight of an
-    ///     existing edge.
-    /// label : str, optional
-    ///     The label of all edges. Their weights become its property ``weight``.
-    /// ranks : array_like of int, optional
-    ///     The ranks of edges of a ``multi`` label. If not given, each row becomes a new edge: the call
-    ///     counts ranks up from the label's number of edges, and replaces no edge. Edges of other labels have
-    ///     rank 0.
-    /// properties : mapping, optional
-    ///     Columns by name, a value for each edge: bools, ints, floats, times (without a zone they are UTC),
-    ///     str, bytes, or objects. Nulls of any library, masked elements, None and ``NaT`` are missing
-    ///     values; NaN in a column of floats is a value.
-    /// on_conflict : {"replace", "merge", "skip", "raise"}
-    ///     The treatment of an existing edge: replace its weight and properties with the row's, merge them,
-    ///     leave the edge unchanged, or refuse the call. ``"replace"`` reads nothing, and is the fastest.
-    /// batch : int
-    ///     The number of edges in a transaction. It is halved each time that the memory limit has no room for
-    ///     one.
-    ///
-    /// Returns
-    /// -------
-    /// Added
-    ///     The number of edges written, an int: all rows, or with ``"skip"`` the new edges. Its fields count
-    ///     repeated rows, of which the last one takes effect by default. Unless edges are replaced, they also
-    ///     count new and existing edges.
-    ///
-    /// Raises
-    /// ------
-    /// DataError
-    ///     An id is negative or missing, a weight is not a number, no property can hold a value exactly, or
-    ///     arrays have unequal shapes; the message names the position.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import hedgerow, numpy as np
-    /// >>> db = hedgerow.open()
-    /// >>> db.add_edges(np.array([1, 1, 2]), np.array([2, 3, 3]))
-    /// 3
-    /// >>> db.add_edges([1, 2], [2, 3], label="knows", properties={"since": np.array([2001, 2002])})
-    /// 2
-    /// >>> db.snapshot().edge_table("knows").properties["since"]
-    /// masked_array(data=[2001, 2002],
-    ///              mask=[False, False],
-    ///        fill_value=999999)
-    #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None, on_conflict="replace", batch=None), text_signature = "($self, src, dst, weights=None, *, label=None, ranks=None, properties=None, on_conflict='replace', batch=65536)")]
-    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
-    fn add_edges(
-        &self,
-        py: Python<'_>,
-        src: &Bound<'_, PyAny>,
-        dst: &Bound<'_, PyAny>,
-        weights: Option<&Bound<'_, PyAny>>,
-        label: Option<Label<'_>>,
-        ranks: Option<&Bound<'_, PyAny>>,
-        properties: Option<&Bound<'_, PyAny>>,
-        on_conflict: &str,
-        batch: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
-        let batch = batch.map_or(Ok(1 << 16), |object| count("batch", object, 1))? as usize;
-        self.handle.check_usable()?;
-        let conflict = OnConflict::read(on_conflict)?;
-        let edges = {
-            let _keeping = Keeping::begin();
-            Edges::read(
-                &self.handle,
-                &Arguments { src, dst, weights, label: label.as_deref(), ranks, properties },
-            )?
-        };
-        let repeated = py.detach(|| edges.repeated());
-        let keeping = Keeping::begin();
-        if conflict == OnConflict::Raise {
-            self.detached(py, |graph| edges.check_new(&graph.snapshot()?))?;
-        }
-        let first_rank = self.detached(py, |graph| edges.first_rank_in(graph))?;
-        let mut found = Found::default();
-        let put = |txn: &mut WriteTxn, range, last: Option<&(_, Found)>| {
-            edges.put(txn, range, conflict, last.map_or(first_rank, |(next, _)| *next))
-        };
-        self.for_each_batch(py, (edges.len(), batch), put, |(_, put)| found += *put)?;
-        let added = edges.added(repeated, found, conflict);
-        drop((edges, keeping));
-        py.detach(|| heap::give_back_after(added.rows));
-        added.to_object(py)
     }
 
     /// Write the changes since the last checkpoint into a segment, and remove the log with these changes, so

@@ -140,12 +140,13 @@ impl Reading {
         let (multi, several) = (labels.iter().any(|label| label.is_multi()), labels.len() > 1);
         let read = py.detach(|| {
             labels.iter().enumerate().try_for_each(|(nth, label)| {
-                let tests = chosen.conditions.iter();
-                let tests: Vec<_> =
-                    tests.map(|(name, condition)| (condition, Cell::of(label, weighted, name))).collect();
+                let predicate = chosen.predicate.as_ref();
+                let predicate = predicate.map(|all| all.map(&mut |name| Cell::of(label, weighted, name)));
                 self.snapshot.for_each_edge_row(label.id(), |edge| {
-                    let passes = tests.iter().all(|(condition, cell)| condition.holds(cell.of_edge(&edge)));
-                    if !passes || !chosen.has_rank(edge.rank()) {
+                    let value = |cell: &Cell| cell.of_edge(&edge);
+                    if !predicate.as_ref().is_none_or(|predicate| predicate.holds(&value))
+                        || !chosen.has_rank(edge.rank())
+                    {
                         return;
                     }
                     src.push(vertices.rows.of_vertex(edge.src().index()));
@@ -182,7 +183,7 @@ impl Reading {
     fn check(&self, chosen: &Chosen) -> PyResult<()> {
         // A search from no vertex resolves the choice, and reads no edge.
         let nowhere = |chosen| self.snapshot.k_hop::<u64>(chosen, &[], KHopOptions::new(0)).map(drop);
-        if chosen.conditions.is_empty() {
+        if chosen.predicate.is_none() {
             return Ok(());
         }
         nowhere(&chosen.selection()).map_err(raise)

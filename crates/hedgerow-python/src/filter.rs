@@ -1,8 +1,8 @@
-//! The argument `where`: conditions. An edge's properties must meet all of them.
+//! The argument `where`: conditions on an edge's properties, joined by and, or and not.
 
 use std::fmt::Display;
 
-use hedgerow::{Comparison, Condition, PropertyType, Value};
+use hedgerow::{Comparison, Condition, Predicate, PropertyType, Value};
 use hedgerow_core::suggest::did_you_mean;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -16,8 +16,18 @@ use crate::error::{DataError, told};
 use crate::key::{shown, type_name};
 use crate::value;
 
-/// The argument `where`: one condition or several.
-pub(crate) struct Where(Vec<Stated>);
+/// The argument `where`: a condition, or a group of them.
+pub(crate) struct Where(Group);
+
+/// The deepest nesting of groups, far below what a thread's stack allows.
+const DEEPEST: usize = 100;
+
+enum Group {
+    Is(Stated),
+    All(Vec<Group>),
+    Any(Vec<Group>),
+    Not(Box<Group>),
+}
 
 /// A condition in the form of the caller's argument.
 struct Stated {
@@ -31,47 +41,91 @@ struct Stated {
 enum Operator {
     Compares(Comparison),
     In,
+    NotIn,
     Prefix,
     Is,
     IsNot,
 }
 
 /// The operators that are words.
-const WORDS: [(&str, Operator); 4] =
-    [("in", Operator::In), ("prefix", Operator::Prefix), ("is", Operator::Is), ("is not", Operator::IsNot)];
+const WORDS: [(&str, Operator); 5] = [
+    ("in", Operator::In),
+    ("not in", Operator::NotIn),
+    ("prefix", Operator::Prefix),
+    ("is", Operator::Is),
+    ("is not", Operator::IsNot),
+];
 
 impl<'py> FromPyObject<'_, 'py> for Where {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Where> {
-        let py = object.py();
-        let _calling = calling(py);
-        let wrong = |object: &Bound<'_, PyAny>| {
-            let found = shown(object);
-            PyTypeError::new_err(format!(
-                "where must be a tuple (property, comparison, value) or a sequence of such tuples, found {found}"
-            ))
-        };
+        let _calling = calling(object.py());
+        Group::read(&object, 0).map(Where)
+    }
+}
+
+fn wrong(object: &Bound<'_, PyAny>) -> PyErr {
+    let found = shown(object);
+    PyTypeError::new_err(format!(
+        "where must be a tuple (property, comparison, value), a sequence of conditions that must all be met, (\"or\", condition, ...), \
+         (\"and\", condition, ...) or (\"not\", condition), found {found}"
+    ))
+}
+
+impl Group {
+    fn read(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Group> {
         let is_name = |object: &Bound<'_, PyAny>| object.is_instance_of::<PyString>();
+        if depth > DEEPEST {
+            return Err(DataError::new_err(format!("where: groups are nested deeper than {DEEPEST}")));
+        }
         if let Ok(parts) = object.cast::<PyTuple>()
             && parts.get_borrowed_item(0).is_ok_and(|first| is_name(&first))
         {
-            return Ok(Where(vec![Stated::read(&parts, wrong)?]));
+            // The second part of a condition is a comparison, that of a group a condition.
+            let is_group = parts.get_borrowed_item(1).is_ok_and(|second| !is_name(&second));
+            return if is_group { Group::named(parts, depth) } else { Stated::read(parts).map(Group::Is) };
         }
-        if is_name(&object) {
-            return Err(wrong(&object));
+        if is_name(object) {
+            return Err(wrong(object));
         }
-        let all = object.try_iter().map_err(|error| told(py, error, |_| wrong(&object)))?;
-        let stated = |parts: PyResult<Bound<'py, PyAny>>| {
-            let parts = parts?;
-            Stated::read(parts.cast::<PyTuple>().map_err(|_| wrong(&parts))?, wrong)
+        let all = object.try_iter().map_err(|error| told(object.py(), error, |_| wrong(object)))?;
+        all.map(|part| Group::read(&part?, depth + 1)).collect::<PyResult<_>>().map(Group::All)
+    }
+
+    /// Reads a tuple of a word and conditions.
+    fn named(parts: &Bound<'_, PyTuple>, depth: usize) -> PyResult<Group> {
+        let word: String = parts.get_item(0)?.extract()?;
+        let mut groups: Vec<Group> =
+            parts.iter().skip(1).map(|part| Group::read(&part, depth + 1)).collect::<PyResult<_>>()?;
+        match word.as_str() {
+            "and" => Ok(Group::All(groups)),
+            "or" => Ok(Group::Any(groups)),
+            "not" => match groups.pop().filter(|_| groups.is_empty()) {
+                Some(only) => Ok(Group::Not(Box::new(only))),
+                None => Err(DataError::new_err(
+                    "where: \"not\" takes one condition: put several into \"and\" or \"or\"",
+                )),
+            },
+            _ => Err(wrong(parts)),
+        }
+    }
+
+    fn predicate(self, kind_of: &impl Fn(&str) -> Option<PropertyType>) -> PyResult<Predicate> {
+        let all = |groups: Vec<Group>| {
+            groups.into_iter().map(|group| group.predicate(kind_of)).collect::<PyResult<Vec<_>>>()
         };
-        all.map(stated).collect::<PyResult<_>>().map(Where)
+        Ok(match self {
+            Group::Is(stated) => stated.predicate(kind_of)?,
+            Group::All(groups) => Predicate::All(all(groups)?),
+            Group::Any(groups) => Predicate::Any(all(groups)?),
+            Group::Not(group) => !group.predicate(kind_of)?,
+        })
     }
 }
 
 impl Stated {
-    fn read(parts: &Bound<'_, PyTuple>, wrong: impl Fn(&Bound<'_, PyAny>) -> PyErr) -> PyResult<Stated> {
+    fn read(parts: &Bound<'_, PyTuple>) -> PyResult<Stated> {
         let py = parts.py();
         let (property, symbol, value): (String, String, Bound<'_, PyAny>) =
             parts.extract().map_err(|error| told(py, error, |_| wrong(parts)))?;
@@ -94,7 +148,7 @@ impl Stated {
                 }
                 Vec::new()
             }
-            Operator::In => {
+            Operator::In | Operator::NotIn => {
                 let values = several(&name, &value)?;
                 let values = values.map(|value| one(value?)).take(Condition::MAX_VALUES + 1);
                 let values = values.collect::<PyResult<Vec<Value>>>()?;
@@ -108,7 +162,7 @@ impl Stated {
                     let found = type_name(&value);
                     let instead = match operator {
                         Operator::Compares(Comparison::NotEqual) => {
-                            "write one condition with != for each value".to_owned()
+                            format!("several follow \"not in\", as in ({property:?}, \"not in\", [...])")
                         }
                         _ => format!("several follow \"in\", as in ({property:?}, \"in\", [...])"),
                     };
@@ -142,7 +196,7 @@ fn operator(property: &str, symbol: &str) -> PyResult<Operator> {
             format!(": write two conditions, [({property:?}, \">=\", low), ({property:?}, \"<\", high)]")
         }
         "startswith" | "starts with" | "starts_with" => ": did you mean \"prefix\"?".to_owned(),
-        "not in" | "not_in" => ": write one condition with != for each value".to_owned(),
+        "not_in" => ": did you mean \"not in\"?".to_owned(),
         _ => did_you_mean(symbol, &words),
     };
     let known: Vec<&str> =
@@ -174,27 +228,31 @@ fn is_collection(object: &Bound<'_, PyAny>) -> bool {
 }
 
 impl Where {
-    /// Returns the conditions with values of the properties' types, which `kind_of` returns. For a float
+    /// Returns the predicate with values of the properties' types, which `kind_of` returns. For a float
     /// property an int becomes a float, as in writes; for a property of times a text becomes a time.
-    pub(crate) fn conditions(
-        self,
-        kind_of: impl Fn(&str) -> Option<PropertyType>,
-    ) -> PyResult<Vec<(String, Condition)>> {
-        let adapted = |Stated { property, operator, values }: Stated| {
-            let kind = kind_of(&property).filter(|_| operator != Operator::Prefix);
-            let mut values = values.into_iter().map(|value| adapt(&property, value, kind));
-            let condition = match operator {
-                Operator::In => Condition::one_of(values.collect::<PyResult<Vec<Value>>>()?),
-                Operator::Compares(comparison) => {
-                    Condition::Compares(comparison, values.next().transpose()?.unwrap_or(Value::Null))
-                }
-                Operator::Prefix => Condition::Prefix(values.next().transpose()?.unwrap_or(Value::Null)),
-                Operator::Is => Condition::Null,
-                Operator::IsNot => Condition::NotNull,
-            };
-            Ok((property, condition))
+    pub(crate) fn predicate(self, kind_of: impl Fn(&str) -> Option<PropertyType>) -> PyResult<Predicate> {
+        self.0.predicate(&kind_of)
+    }
+}
+
+impl Stated {
+    fn predicate(self, kind_of: &impl Fn(&str) -> Option<PropertyType>) -> PyResult<Predicate> {
+        let Stated { property, operator, values } = self;
+        let kind = kind_of(&property).filter(|_| operator != Operator::Prefix);
+        let mut values = values.into_iter().map(|value| adapt(&property, value, kind));
+        let condition = match operator {
+            Operator::In | Operator::NotIn => {
+                let set = Condition::one_of(values.collect::<PyResult<Vec<Value>>>()?);
+                if operator == Operator::In { set } else { set.negated() }
+            }
+            Operator::Compares(comparison) => {
+                Condition::Compares(comparison, values.next().transpose()?.unwrap_or(Value::Null))
+            }
+            Operator::Prefix => Condition::Prefix(values.next().transpose()?.unwrap_or(Value::Null)),
+            Operator::Is => Condition::Null,
+            Operator::IsNot => Condition::NotNull,
         };
-        self.0.into_iter().map(adapted).collect()
+        Ok(Predicate::new(property, condition))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Columns of vertex ids, ranks and weights, with their checks.
 
-use hedgerow::{KeyKind, KindId, PropertyType, Value, VertexKey, VertexKeyRef};
+use hedgerow::{KeyKind, KindId, PropertyType, TextColumn, Value, VertexKey, VertexKeyRef};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyBytes, PyString, PyTuple};
@@ -20,6 +20,8 @@ const RANKS: &str = "ranks";
 pub(crate) enum Keys {
     Numbers(Vec<u64>),
     Texts(Vec<PyBackedStr>),
+    /// Texts of a table of another library.
+    Column(TextColumn),
     /// Ids of several kinds, or of a kind other than the call's, each with its kind.
     OfKinds(Vec<VertexKey>),
 }
@@ -29,6 +31,7 @@ impl Keys {
         match self {
             Keys::Numbers(numbers) => VertexKeyRef::U64(numbers[i]),
             Keys::Texts(texts) => VertexKeyRef::Str(&texts[i]),
+            Keys::Column(texts) => VertexKeyRef::Str(texts.get(i).unwrap_or_default()),
             Keys::OfKinds(keys) => keys[i].as_ref(),
         }
     }
@@ -48,6 +51,7 @@ impl Keys {
         match self {
             Keys::Numbers(numbers) => numbers.len(),
             Keys::Texts(texts) => texts.len(),
+            Keys::Column(texts) => texts.len(),
             Keys::OfKinds(keys) => keys.len(),
         }
     }

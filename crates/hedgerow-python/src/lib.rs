@@ -6,11 +6,13 @@
 //!   [`remove_where`]: methods of `Database` for single edges, and for edges that meet a condition.
 //! * [`handle`]: their common state: the store, whether it is closed, the process that opened it.
 //! * [`key`], [`value`], [`edge_arguments`]: vertex ids, values of properties and edges, checked;
-//!   [`key_columns`], [`columns`], [`bulk`], [`rows`]: columns of them. [`repeats`], [`added`]: repeated
-//!   rows, and the counts of a call. [`arrays`], [`times`]: columns of other libraries.
+//!   [`key_columns`], [`columns`], [`named_columns`], [`bulk`], [`rows`]: columns of them. [`repeats`],
+//!   [`added`]: repeated rows, and the counts of a call. [`arrays`], [`times`]: columns of other libraries.
+//!   [`frames`], [`edge_tables`], [`vertex_tables`]: tables of other libraries. [`add_edges`],
+//!   [`add_vertices`], [`vertices`]: the calls.
 //! * [`results`], [`edge_results`], [`schema`]: answers as Python objects; [`many`], [`tables`]: answers
 //!   about many vertices; [`first`]: answers up to a limit. [`arrow`], [`streams`]: answers for other
-//!   libraries.
+//!   libraries; [`exports`]: files.
 //!   [`names`]: names of vertices in messages.
 //! * [`pool`]: parallel calls. [`memory`]: the allocator. [`ending`]: threads at the end of the interpreter.
 //!   [`error`]: the exception tree. [`imports`]: look-ups in Python.
@@ -26,6 +28,8 @@
     reason = "public functions are Python's: their docstrings name exceptions"
 )]
 
+mod add_edges;
+mod add_vertices;
 mod added;
 mod arrays;
 mod arrow;
@@ -36,10 +40,13 @@ mod define;
 mod edge_arguments;
 mod edge_columns;
 mod edge_results;
+mod edge_tables;
 mod ending;
 mod error;
+mod exports;
 mod filter;
 mod first;
+mod frames;
 mod handle;
 mod heap;
 mod hops;
@@ -52,6 +59,7 @@ mod maintained;
 mod many;
 #[cfg(target_os = "linux")]
 mod memory;
+mod named_columns;
 mod names;
 mod neighbors;
 mod newest;
@@ -76,6 +84,7 @@ mod times;
 mod tools;
 mod transaction;
 mod value;
+mod vertex_tables;
 mod vertices;
 
 use pyo3::prelude::*;

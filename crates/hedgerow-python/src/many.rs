@@ -219,6 +219,7 @@ impl Reading {
                     let texts = texts.iter().map(|text| PyString::new(py, text).into_any().unbind());
                     texts.collect::<Vec<Py<PyAny>>>().into_pyarray(py).into_any()
                 }
+                Keys::Column(texts) => keys_array(py, self, KeyColumn::Str(texts))?,
                 Keys::OfKinds(keys) => keys_array(py, self, KeyColumn::Kinds(keys))?,
             }
         };

@@ -90,6 +90,7 @@ impl Pipeline {
         submit: impl Sync + Fn(&mut Inner, VertexKeyRef<'_>, VertexKeyRef<'_>, f64) -> hedgerow::Result<u64>,
     ) -> PyResult<usize> {
         self.handle.check_usable()?;
+        let (src, dst, weights) = (src.clone(), dst.clone(), weights.cloned());
         let arguments = Arguments { src, dst, weights, label: None, ranks: None, properties: None };
         let edges = Edges::read(&self.handle, &arguments)?;
         for start in (0..edges.len()).step_by(AT_ONCE) {

@@ -9,12 +9,12 @@ use hedgerow_core::faults::{self, PlantedFault};
 use pyo3::prelude::*;
 
 use crate::added::{Added, Found, OnConflict};
-use crate::bulk::read_columns;
 use crate::columns::Column;
 use crate::ending::calling;
 use crate::error::{DataError, raise};
 use crate::handle::Handle;
 use crate::key_columns::{Keys, key_types, read_keys, read_ranks};
+use crate::named_columns::read_columns;
 use crate::names::{Kinds, Names};
 use crate::repeats;
 use crate::value::{Owner, Types};
@@ -50,6 +50,8 @@ pub(crate) struct VertexRows {
     columns: Vec<Column>,
     /// The given rows that were not left out, ascending; `None` if none was left out.
     kept: Option<Vec<usize>>,
+    /// The place of the first given row in the call.
+    first_row: usize,
 }
 
 impl VertexRows {
@@ -76,7 +78,35 @@ impl VertexRows {
         if let Some(kept) = &kept {
             columns = columns.iter().map(|column| column.of_rows(kept)).collect();
         }
-        Ok(VertexRows { kind, names, keys, columns, kept })
+        Ok(VertexRows { kind, names, keys, columns, kept, first_row: 0 })
+    }
+
+    /// Makes rows of columns that were read from a table. `is_new` says of each key, in order, if no earlier
+    /// row has it. `first_row` is the place of the first one in the table.
+    pub(crate) fn of(
+        handle: &Handle,
+        (kind, keys): (KindId, Keys),
+        mut columns: Vec<Column>,
+        (duplicates, first_row): (Duplicates, usize),
+        mut is_new: impl FnMut(&VertexKey) -> bool,
+    ) -> PyResult<VertexRows> {
+        let names = Names::of(handle.kind_schema()?);
+        let mut kept = Vec::with_capacity(keys.len());
+        for at in 0..keys.len() {
+            if is_new(&keys.at(at).to_owned()) {
+                kept.push(at);
+            } else if duplicates == Duplicates::Raise {
+                let (row, shown) = (first_row + at, names.shown(keys.at(at)));
+                return Err(DataError::new_err(format!(
+                    "row {row} of the table: vertex {shown} comes twice"
+                )));
+            }
+        }
+        let kept = Some(kept).filter(|kept| kept.len() < keys.len());
+        if let Some(kept) = &kept {
+            columns = columns.iter().map(|column| column.of_rows(kept)).collect();
+        }
+        Ok(VertexRows { kind, names, keys, columns, kept, first_row })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -93,9 +123,9 @@ impl VertexRows {
         self.kind.key(self.keys.at(self.place(row)))
     }
 
-    /// Returns the counts of the call after its rows were put.
+    /// Returns the counts of a call after these rows were put.
     pub(crate) fn added(&self, found: Option<Found>, conflict: OnConflict) -> Added {
-        let repeated = self.keys.len() - self.len();
+        let repeated = Some(self.keys.len() - self.len());
         let skipped = found.filter(|_| conflict == OnConflict::Skip).map_or(0, |found| found.existing);
         Added { rows: self.len() - skipped, repeated, found }
     }
@@ -109,7 +139,7 @@ impl VertexRows {
     }
 
     fn exists(&self, row: usize) -> hedgerow::Error {
-        let (at, shown) = (self.place(row), self.names.shown(self.key(row)));
+        let (at, shown) = (self.first_row + self.place(row), self.names.shown(self.key(row)));
         let what = format!("keys[{at}]: vertex {shown} exists, and on_conflict is \"raise\"");
         hedgerow::ArgumentError::Invalid(what).into()
     }

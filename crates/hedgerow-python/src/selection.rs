@@ -1,7 +1,7 @@
 //! The edges that a read takes, by the keyword arguments `label`, `direction`, `rank_range` and `where`.
 //! Kernels also have `kinds`, the vertices of their graph.
 
-use hedgerow::{Condition, Direction, EdgeDirection, EdgeSelection, KindId, Label, PropertyType, Schema};
+use hedgerow::{Direction, EdgeDirection, EdgeSelection, KindId, Label, Predicate, PropertyType, Schema};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -57,6 +57,11 @@ fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String
 }
 
 impl Labels {
+    /// Names one label.
+    pub(crate) fn of(name: &str) -> Labels {
+        Labels(vec![name.to_owned()])
+    }
+
     /// Returns the labels with these names, without repetition, in the order of their definition.
     pub(crate) fn find<'s>(&self, schema: &'s Schema) -> PyResult<Vec<&'s Label>> {
         if self.0.is_empty() {
@@ -117,8 +122,8 @@ pub(crate) struct Chosen {
     pub(crate) labels: Option<Labels>,
     pub(crate) direction: EdgeDirection,
     pub(crate) ranks: Option<RankRange>,
-    /// The conditions that an edge's properties must all meet, with the names of properties.
-    pub(crate) conditions: Vec<(String, Condition)>,
+    /// The predicate that must be true for an edge's properties.
+    pub(crate) predicate: Option<Predicate>,
     /// The property that is the weight of an edge.
     pub(crate) weight: Option<String>,
     /// The kinds of the vertices of a kernel's graph, if the call names them.
@@ -135,8 +140,8 @@ impl Chosen {
         filter: Option<Where>,
     ) -> PyResult<Chosen> {
         let kind_of = |name: &str| type_of(schema, labels.as_ref(), origin.config.weighted, name);
-        let conditions = filter.map_or(Ok(Vec::new()), |filter| filter.conditions(kind_of))?;
-        Ok(Chosen { labels, ranks, conditions, ..Chosen::default() })
+        let predicate = filter.map(|filter| filter.predicate(kind_of)).transpose()?;
+        Ok(Chosen { labels, ranks, predicate, ..Chosen::default() })
     }
 
     /// Returns the choice restricted to vertices of these kinds, if kinds are named.
@@ -154,7 +159,7 @@ impl Chosen {
     /// of all labels.
     pub(crate) fn plain(&self) -> Option<(Option<&str>, Direction)> {
         let direction = self.one_way()?;
-        let all = self.ranks.is_none() && self.conditions.is_empty();
+        let all = self.ranks.is_none() && self.predicate.is_none();
         let label = self.labels.as_ref().map(Labels::one);
         match label {
             Some(None) => None,
@@ -193,8 +198,8 @@ impl Chosen {
                 None => selection.ranks(first.unwrap_or(0)..),
             };
         }
-        for (name, condition) in &self.conditions {
-            selection = selection.filter_by(name, condition.clone());
+        if let Some(predicate) = &self.predicate {
+            selection = selection.matching(predicate.clone());
         }
         if let Some(property) = &self.weight {
             selection = selection.weighted_by(property, None);

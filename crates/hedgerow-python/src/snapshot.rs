@@ -1,5 +1,6 @@
 //! `Snapshot`: the graph as of one timestamp.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
@@ -37,13 +38,16 @@ use crate::value::to_dict;
 pub(crate) struct Snapshot {
     /// The origin instead of the store, so that a closed snapshot keeps nothing of the store alive.
     pub(crate) handle: Origin,
+    /// The directory of the store; `None` for a store without files.
+    pub(crate) path: Option<PathBuf>,
     reading: Mutex<Option<Arc<Reading>>>,
 }
 
 impl Snapshot {
     pub(crate) fn new(handle: &Arc<Handle>, snapshot: hedgerow::Snapshot) -> Snapshot {
         let reading = Reading::new(snapshot, handle.origin);
-        Snapshot { handle: handle.origin, reading: Mutex::new(Some(Arc::new(reading))) }
+        let (path, reading) = (handle.path.clone(), Mutex::new(Some(Arc::new(reading))));
+        Snapshot { handle: handle.origin, path, reading }
     }
 
     pub(crate) fn reading(&self) -> PyResult<Arc<Reading>> {
@@ -274,10 +278,14 @@ impl Snapshot {
     /// where : (str, str, value) or sequence of such tuples, optional
     ///     A property, a comparison and a value: only edges that meet this condition. With several
     ///     conditions, an edge must meet all of them. The comparison is one of ``==``, ``!=``, ``<``, ``<=``,
-    ///     ``>``, ``>=``; ``"in"`` with a sequence of values, at most 2**20; ``"prefix"`` with the beginning
-    ///     of a ``str`` or ``bytes``; ``"is"`` or ``"is not"`` with ``None``. An edge without a value, or of
-    ///     a label without the property, passes only ``(property, "is", None)``. A time may be a
-    ///     ``datetime``, a ``date`` or a text in ISO 8601; without a zone it is in UTC.
+    ///     ``>``, ``>=``; ``"in"`` or ``"not in"`` with a sequence of values, at most 2**20; ``"prefix"``
+    ///     with the beginning of a ``str`` or ``bytes``; ``"is"`` or ``"is not"`` with ``None``. A time may
+    ///     be a ``datetime``, a ``date`` or a text in ISO 8601; without a zone it is in UTC.
+    ///
+    ///     ``("or", condition, ...)`` is met by edges that meet one of the conditions, ``("not", condition)``
+    ///     by those that do not meet it, ``("and", condition, ...)`` by those that meet all; the conditions
+    ///     may be such tuples again. As in SQL, an edge without a value, or of a label without the property,
+    ///     meets neither a comparison nor its opposite: only ``(property, "is", None)``.
     ///
     /// limit : int, optional
     ///     Return at most this many edges, the first ones of the list. The call compares the key of each

@@ -1,17 +1,23 @@
 //! Tables as streams of Arrow batches, which are made when they are pulled.
 
+use std::ops::Range;
+
 use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use hedgerow::{KindId, LabelId};
-use hedgerow_arrow::{EdgeBatches, VertexBatches};
+use hedgerow::{KindId, VertexId};
+use hedgerow_arrow::{EdgeBatches, TableOptions, VertexBatches};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::arrow::{SCHEMA, STREAM};
-use crate::error::{DataError, raise};
+use crate::ending::calling;
+use crate::error::{DataError, raise, told};
+use crate::key::{count, shown};
 use crate::names::Kinds;
 use crate::schema::Label;
+use crate::selection::{Chosen, Labels, RankRange, Where};
 use crate::snapshot::Snapshot;
 
 /// A table whose rows are read when another library pulls them: the result of ``Snapshot.edge_stream`` and
@@ -24,22 +30,47 @@ use crate::snapshot::Snapshot;
 pub(crate) struct TableStream {
     snapshot: Py<Snapshot>,
     rows: Rows,
+    options: TableOptions,
 }
 
-#[derive(Clone, Copy)]
 enum Rows {
-    Edges(LabelId),
+    Edges(Chosen),
     Vertices(KindId),
+}
+
+/// The argument `part`: a part of the graph, as `Snapshot.partitions` returns it.
+struct Part(Range<VertexId>);
+
+impl<'py> FromPyObject<'_, 'py> for Part {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Part> {
+        let _calling = calling(object.py());
+        let (start, end): (u32, u32) = object.extract().map_err(|error| {
+            told(object.py(), error, |_| {
+                let found = shown(&object);
+                PyTypeError::new_err(format!("part must be one of Snapshot.partitions, found {found}"))
+            })
+        })?;
+        Ok(Part(VertexId(start)..VertexId(end)))
+    }
+}
+
+fn options(columns: Option<Vec<String>>, part: Option<Part>) -> TableOptions {
+    let options = columns.map_or(TableOptions::new(), |names| TableOptions::new().columns(names));
+    part.map_or(options.clone(), |Part(ids)| options.within(ids))
 }
 
 impl TableStream {
     fn open(&self, py: Python<'_>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
         let reading = self.snapshot.get().reading()?;
-        let rows = self.rows;
+        let (rows, options) = (&self.rows, &self.options);
         let opened = py.detach(|| -> Result<Box<dyn RecordBatchReader + Send>, hedgerow_arrow::Error> {
             Ok(match rows {
-                Rows::Edges(label) => Box::new(EdgeBatches::new(&reading.snapshot, label, true)?),
-                Rows::Vertices(kind) => Box::new(VertexBatches::new(&reading.snapshot, kind, true)?),
+                Rows::Edges(chosen) => {
+                    Box::new(EdgeBatches::new(&reading.snapshot, &chosen.selection(), options)?)
+                }
+                Rows::Vertices(kind) => Box::new(VertexBatches::new(&reading.snapshot, *kind, options)?),
             })
         });
         opened.map_err(|error| match error {
@@ -78,9 +109,9 @@ impl TableStream {
 
 #[pymethods]
 impl Snapshot {
-    /// All edges of one label as a stream of Arrow batches, made when they are pulled.
+    /// Edges of one label as a stream of Arrow batches, made when they are pulled.
     ///
-    /// Unlike ``edge_table`` the call reads nothing, and batches have at most 65,536 rows. The columns are
+    /// Unlike ``edge_table`` the call reads no rows, and batches have at most 65,536 rows. The columns are
     /// ``src`` and ``dst``; ``src_kind`` and ``dst_kind`` if the graph has kinds and the label does not state
     /// those of its ends; ``rank`` of a ``multi`` label; ``weight`` of the default label of a weighted graph;
     /// and the properties. A property with the name of such a column is named ``"NAME:TYPE"``. Rows are in
@@ -90,6 +121,13 @@ impl Snapshot {
     /// ----------
     /// label : str, optional
     ///     The label; ``""`` is the default one. If not given, all edges must have one label, and it is used.
+    /// columns : sequence of str, optional
+    ///     The columns of the table, in this order; all if not given. A column that is not named costs
+    ///     nothing.
+    /// rank_range, where : optional
+    ///     Only these edges, like in ``neighbors``. Other edges are read, but no row is made of them.
+    /// part : tuple, optional
+    ///     Only edges whose source is in this part of the graph, one of ``partitions``.
     ///
     /// Returns
     /// -------
@@ -99,6 +137,8 @@ impl Snapshot {
     /// ------
     /// ProgrammingError
     ///     There is no such label; or no label is given, and edges have several labels.
+    /// DataError
+    ///     The table has no such column; or a condition does not fit its property.
     ///
     /// Examples
     /// --------
@@ -108,10 +148,61 @@ impl Snapshot {
     /// 2
     /// >>> db.snapshot().edge_stream()
     /// TableStream(src: UInt64, dst: UInt64, since: Int64)
-    #[pyo3(signature = (label=None))]
-    fn edge_stream(slf: &Bound<'_, Self>, label: Option<Label<'_>>) -> PyResult<TableStream> {
-        let label = slf.get().reading()?.label(slf.py(), label.as_deref())?;
-        Ok(TableStream { snapshot: slf.clone().unbind(), rows: Rows::Edges(label) })
+    #[pyo3(signature = (label=None, *, columns=None, rank_range=None, r#where=None, part=None))]
+    fn edge_stream(
+        slf: &Bound<'_, Self>,
+        label: Option<Label<'_>>,
+        columns: Option<Vec<String>>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
+        part: Option<Part>,
+    ) -> PyResult<TableStream> {
+        let (reading, schema) = (slf.get().reading()?, slf.get().kind_schema()?);
+        // Names the labels if there are several, and refuses an unknown one.
+        let label = reading.label(slf.py(), label.as_deref())?;
+        let name = schema.label_by_id(label).map_or("", |label| label.name());
+        let labels = Some(Labels::of(name));
+        let chosen = Chosen::new(&reading.origin, &schema, labels, rank_range, r#where)?;
+        let snapshot = slf.clone().unbind();
+        let table = TableStream { snapshot, rows: Rows::Edges(chosen), options: options(columns, part) };
+        // A column or a condition that does not fit is refused now, and not when rows are pulled.
+        table.open(slf.py())?;
+        Ok(table)
+    }
+
+    /// Divide the vertices into parts, such that the vertices and edges of each part are about equally many.
+    ///
+    /// Each part can become a stream of its own, for another thread or another file. All parts show this
+    /// snapshot, so together they have every row once.
+    ///
+    /// Parameters
+    /// ----------
+    /// parts : int
+    ///     The number of parts, at least 1. There are fewer if there are few vertices.
+    ///
+    /// Returns ------- list of tuple of (int, int) For the argument ``part`` of ``edge_stream`` and
+    /// ``vertex_stream``. The numbers are the store's own for vertices, not ids.
+    ///
+    /// Raises
+    /// ------
+    /// DataError
+    ///     ``parts`` is less than 1.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow, polars
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges(range(1000), range(1, 1001))
+    /// 1000
+    /// >>> snapshot = db.snapshot()
+    /// >>> parts = [polars.DataFrame(snapshot.edge_stream(part=part)) for part in snapshot.partitions(2)]
+    /// >>> len(parts), sum(part.height for part in parts)
+    /// (2, 1000)
+    fn partitions(&self, py: Python<'_>, parts: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32)>> {
+        let parts = count("parts", parts, 1)? as usize;
+        let reading = self.reading()?;
+        let ranges = py.detach(|| reading.snapshot.partitions(parts)).map_err(raise)?;
+        Ok(ranges.into_iter().map(|range| (range.start.0, range.end.0)).collect())
     }
 
     /// All vertices of one kind as a stream of Arrow batches, made when they are pulled.
@@ -123,6 +214,10 @@ impl Snapshot {
     /// ----------
     /// kind : str, optional
     ///     The kind; the default one if not given.
+    /// columns : sequence of str, optional
+    ///     The columns of the table, in this order; all if not given.
+    /// part : tuple, optional
+    ///     Only vertices in this part of the graph, one of ``partitions``.
     ///
     /// Returns
     /// -------
@@ -132,6 +227,8 @@ impl Snapshot {
     /// ------
     /// ProgrammingError
     ///     There is no such kind.
+    /// DataError
+    ///     The table has no such column.
     ///
     /// Examples
     /// --------
@@ -141,9 +238,17 @@ impl Snapshot {
     /// 2
     /// >>> db.snapshot().vertex_stream()
     /// TableStream(id: UInt64, name: LargeUtf8)
-    #[pyo3(signature = (kind=None))]
-    fn vertex_stream(slf: &Bound<'_, Self>, kind: Option<&str>) -> PyResult<TableStream> {
+    #[pyo3(signature = (kind=None, *, columns=None, part=None))]
+    fn vertex_stream(
+        slf: &Bound<'_, Self>,
+        kind: Option<&str>,
+        columns: Option<Vec<String>>,
+        part: Option<Part>,
+    ) -> PyResult<TableStream> {
         let kind = slf.get().kind_schema()?.find_kind(kind.unwrap_or_default()).map_err(raise)?;
-        Ok(TableStream { snapshot: slf.clone().unbind(), rows: Rows::Vertices(kind) })
+        let snapshot = slf.clone().unbind();
+        let table = TableStream { snapshot, rows: Rows::Vertices(kind), options: options(columns, part) };
+        table.open(slf.py())?;
+        Ok(table)
     }
 }

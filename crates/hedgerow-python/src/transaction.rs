@@ -6,8 +6,6 @@ use hedgerow::{LabelId, WriteTxn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::added::OnConflict;
-use crate::bulk::{Arguments, Edges};
 use crate::edge_arguments::{AnyEdge, Edge, Weight, edge_cells};
 use crate::ending::released;
 use crate::error::{DataError, ProgrammingError, raise};
@@ -132,6 +130,14 @@ impl Transaction {
         outcome.map_err(raise)
     }
 
+    /// Rolls back, because a call failed that has added operations.
+    pub(crate) fn fail(&self, py: Python<'_>, failed: &'static str) -> PyResult<()> {
+        let txn = self.take(State::Busy)?;
+        py.detach(|| txn.rollback());
+        self.put_back(py, State::Done(failed));
+        Ok(())
+    }
+
     fn key(&self, object: &Bound<'_, PyAny>) -> PyResult<Key> {
         self.handle.check_process()?;
         Key::read(self.handle.config.keys, &*self.handle, object)
@@ -150,7 +156,7 @@ impl Transaction {
         py.detach(|| drop(before));
     }
 
-    fn is_active(&self) -> bool {
+    pub(crate) fn is_active(&self) -> bool {
         matches!(*lock(&self.state), State::Active(_))
     }
 }
@@ -473,55 +479,6 @@ impl Transaction {
             .map_err(|_| DataError::new_err(format!("most is {most}: it is a number of edges, 0 or more")))?;
         let edges = self.with(|txn| txn.remove_edges_of(key.as_ref(), most))?;
         Ok((edges.removed, edges.left))
-    }
-
-    /// Put many edges.
-    ///
-    /// Parameters
-    /// ----------
-    /// src, dst : array_like
-    ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids.
-    /// weights : array_like of float, optional
-    ///     The weights in a weighted graph; 1 if not given. The weight of an existing edge is replaced.
-    /// label, ranks, properties, on_conflict
-    ///     Like in ``Database.add_edges``.
-    ///
-    /// Returns
-    /// -------
-    /// Added
-    ///     The number of rows given, an int, like in ``Database.add_edges``.
-    ///
-    /// Raises
-    /// ------
-    /// DataError
-    ///     An id is negative or missing, a weight is not a number, no property can hold a value exactly, or
-    ///     arrays have unequal shapes; the message names the position. Nothing was added. A transaction with
-    ///     more operations than permitted is rolled back.
-    #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None, on_conflict="replace"))]
-    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
-    fn add_edges(
-        &self,
-        py: Python<'_>,
-        src: &Bound<'_, PyAny>,
-        dst: &Bound<'_, PyAny>,
-        weights: Option<&Bound<'_, PyAny>>,
-        label: Option<Label<'_>>,
-        ranks: Option<&Bound<'_, PyAny>>,
-        properties: Option<&Bound<'_, PyAny>>,
-        on_conflict: &str,
-    ) -> PyResult<Py<PyAny>> {
-        self.handle.check_usable()?;
-        let conflict = OnConflict::read(on_conflict)?;
-        let edges = Edges::read(
-            &self.handle,
-            &Arguments { src, dst, weights, label: label.as_deref(), ranks, properties },
-        )?;
-        let repeated = py.detach(|| edges.repeated());
-        let (_, found) = self.bulk(py, "rolled back: add_edges failed", |txn| {
-            let rank = edges.first_rank(|| txn.snapshot())?;
-            edges.put(txn, 0..edges.len(), conflict, rank)
-        })?;
-        edges.added(repeated, found, conflict).to_object(py)
     }
 
     /// True if a vertex exists.

@@ -1,12 +1,12 @@
-//! Calls about many vertices or existing edges: `add_vertices`, `set_vertex_properties`, `remove_vertices`,
-//! `remove_edges` and `update_edges`, of databases and of transactions.
+//! Calls about many existing vertices or edges: `set_vertex_properties`, `remove_vertices`, `remove_edges`
+//! and `update_edges`, of databases and of transactions.
 
 use std::ops::{AddAssign, Range};
 
 use hedgerow::WriteTxn;
 use pyo3::prelude::*;
 
-use crate::added::{OnConflict, Told};
+use crate::add_edges::BATCH;
 use crate::database::Database;
 use crate::heap::Keeping;
 use crate::key::count;
@@ -14,92 +14,13 @@ use crate::rows::{Duplicates, EdgeRows, VertexRows};
 use crate::schema::Label;
 use crate::transaction::Transaction;
 
+/// Returns the argument `batch`, or its default.
+pub(crate) fn batch_rows(batch: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    Ok(batch.map_or(Ok(BATCH as u32), |object| count("batch", object, 1))? as usize)
+}
+
 #[pymethods]
 impl Database {
-    /// Add many vertices of one kind with their properties, in batches.
-    ///
-    /// Each batch is a transaction: if a batch fails, the earlier batches stay. Arguments are checked before
-    /// anything is written.
-    ///
-    /// Parameters
-    /// ----------
-    /// keys : array_like
-    ///     Vertex ids of one kind: a NumPy array, a list, or a column of Arrow, pandas or Polars; or pairs of
-    ///     the kind and the id; or a result or a table of vertices.
-    /// kind : str, optional
-    ///     The kind; if not given, the kind of the pairs, or else the default one.
-    /// properties : mapping or data frame, optional
-    ///     Columns by name, each with the length of ``keys``; for a missing value no property is set. A
-    ///     single value instead of a column applies to each vertex.
-    /// duplicates : {"raise", "first", "last"}
-    ///     The row that is used if an id is repeated in the call.
-    /// on_conflict : {"merge", "replace", "skip", "raise"}
-    ///     The treatment of an existing vertex: set the properties that its row has, replace all its
-    ///     properties with the row's, leave it unchanged, or refuse the call. ``"replace"`` reads nothing,
-    ///     and is the fastest; so is ``"merge"`` if rows have a value of every property of the kind.
-    ///     Otherwise the call looks up each vertex.
-    /// batch : int
-    ///     The number of vertices in a transaction. It is halved each time that the memory limit has no room
-    ///     for one.
-    ///
-    /// Returns
-    /// -------
-    /// Added
-    ///     The number of vertices that were written, an int. Its fields count the rows that were left out
-    ///     because of a repeated id. If the call looked up ids, they also count new and existing vertices.
-    ///
-    /// Raises
-    /// ------
-    /// DataError
-    ///     The type of a value differs from its property's, columns have unequal lengths, an id is repeated,
-    ///     or a vertex exists although ``on_conflict`` is ``"raise"``; the message names the position.
-    /// ProgrammingError
-    ///     There is no such kind.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import hedgerow
-    /// >>> db = hedgerow.open()
-    /// >>> db.define_kind("page")
-    /// >>> db.add_vertices([7, 8], kind="page", properties={"title": ["Birds", "Owls"], "views": [3, None]})
-    /// 2
-    /// >>> pages = db.add_vertices([7, 9], kind="page", properties={"views": [4, 1]})
-    /// >>> pages, pages.new, pages.existing
-    /// (Added(2, existing=1), 1, 1)
-    /// >>> db.snapshot().vertex_properties(("page", 7))
-    /// {'title': 'Birds', 'views': 4}
-    #[pyo3(signature = (keys, *, kind=None, properties=None, duplicates="raise", on_conflict="merge", batch=None), text_signature = "($self, keys, *, kind=None, properties=None, duplicates=\"raise\", on_conflict=\"merge\", batch=65536)")]
-    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
-    fn add_vertices(
-        &self,
-        py: Python<'_>,
-        keys: &Bound<'_, PyAny>,
-        kind: Option<&str>,
-        properties: Option<&Bound<'_, PyAny>>,
-        duplicates: &str,
-        on_conflict: &str,
-        batch: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
-        let _keeping = Keeping::begin();
-        let conflict = OnConflict::read(on_conflict)?;
-        let rows = VertexRows::read(&self.handle, keys, kind, properties, Duplicates::read(duplicates)?)?;
-        if conflict == OnConflict::Raise {
-            self.detached(py, |graph| rows.check_new(&graph.snapshot()?))?;
-        }
-        let graph = self.handle.graph()?;
-        let put = |txn: &mut WriteTxn, range: Range<usize>| {
-            // The present schema decides. If another thread defines and sets a property before this batch
-            // commits, its values count as set before.
-            let is_full = conflict == OnConflict::Merge && rows.are_full(&graph.schema(), range.clone());
-            let conflict = if is_full { OnConflict::Replace } else { conflict };
-            rows.put(txn, range, conflict).map(Told)
-        };
-        let found: Told = self.in_batches(py, rows.len(), batch, put)?;
-        // If the store was closed meanwhile, this may be the last reference, whose drop frees it.
-        py.detach(|| drop(graph));
-        rows.added(found.0, conflict).to_object(py)
-    }
-
     /// Set properties of many existing vertices, in batches, without changing their other properties. A
     /// missing value removes a property.
     ///
@@ -228,7 +149,16 @@ impl Database {
         batch: Option<&Bound<'_, PyAny>>,
         f: impl Fn(&mut WriteTxn, Range<usize>) -> hedgerow::Result<T> + Send + Sync,
     ) -> PyResult<T> {
-        let batch = batch.map_or(Ok(1 << 16), |object| count("batch", object, 1))? as usize;
+        self.in_batches_of(py, (rows, batch_rows(batch)?), f)
+    }
+
+    /// Runs `f` like [`in_batches`](Self::in_batches), with batches of a known size.
+    pub(crate) fn in_batches_of<T: Default + AddAssign + Copy + Send + Sync>(
+        &self,
+        py: Python<'_>,
+        (rows, batch): (usize, usize),
+        f: impl Fn(&mut WriteTxn, Range<usize>) -> hedgerow::Result<T> + Send + Sync,
+    ) -> PyResult<T> {
         let mut done = T::default();
         let f = |txn: &mut WriteTxn, range, _: Option<&T>| f(txn, range);
         self.for_each_batch(py, (rows, batch), f, |made| done += *made)?;
@@ -238,35 +168,6 @@ impl Database {
 
 #[pymethods]
 impl Transaction {
-    /// Add many vertices of one kind with their properties.
-    ///
-    /// Parameters
-    /// ----------
-    /// keys, kind, properties, duplicates, on_conflict
-    ///     Like in ``Database.add_vertices``.
-    ///
-    /// Returns
-    /// -------
-    /// Added
-    ///     The number of vertices that were written, an int, like in ``Database.add_vertices``.
-    #[pyo3(signature = (keys, *, kind=None, properties=None, duplicates="raise", on_conflict="merge"))]
-    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
-    fn add_vertices(
-        &self,
-        py: Python<'_>,
-        keys: &Bound<'_, PyAny>,
-        kind: Option<&str>,
-        properties: Option<&Bound<'_, PyAny>>,
-        duplicates: &str,
-        on_conflict: &str,
-    ) -> PyResult<Py<PyAny>> {
-        let conflict = OnConflict::read(on_conflict)?;
-        let rows = VertexRows::read(self.handle(), keys, kind, properties, Duplicates::read(duplicates)?)?;
-        let found =
-            self.bulk(py, "rolled back: add_vertices failed", |txn| rows.put(txn, 0..rows.len(), conflict))?;
-        rows.added(found, conflict).to_object(py)
-    }
-
     /// Set properties of many existing vertices, without changing their other properties. A missing value
     /// removes a property.
     ///

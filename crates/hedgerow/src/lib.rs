@@ -32,8 +32,9 @@ pub mod kernels;
 pub use graph_read::GraphRead;
 pub use hedgerow_core::{
     Block, Changes, Column, Comparison, Condition, Direction, EdgeChange, EdgeChangeKind, KeyColumn, KeyKind,
-    KindId, LabelId, Neighbors, PropertyId, PropertyType, Resident, TextColumn, Timestamp, Topology, Value,
-    ValueRef, ValueSet, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
+    KindId, LabelId, Neighbors, Predicate, PropertyId, PropertyType, Resident, TextColumn, Timestamp,
+    Topology, Value, ValueRef, ValueSet, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors,
+    WeightedTopology,
 };
 #[doc(hidden)]
 pub use hedgerow_engine::Thresholds;

@@ -29,6 +29,12 @@ class Frame(Protocol):
     def columns(self) -> Any: ...
 
 
+class Table(Protocol):
+    """A table with an Arrow stream, for the types in the stubs."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
 _Plain = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]
 
 

@@ -4,13 +4,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import TracebackType
-from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, final
+from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, final, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from ._columns import Column as _Column
 from ._columns import Frame as _Frame
+from ._columns import Table as _Table
 from ._result import (
     Added,
     Backup,
@@ -19,6 +20,7 @@ from ._result import (
     Csr,
     Edges,
     EdgeTable,
+    Exported,
     Limited,
     NeighborLists,
     Pairs,
@@ -62,11 +64,12 @@ _Labels: TypeAlias = str | Sequence[str]
 _RankRange: TypeAlias = tuple[int | None, int | None]
 _Condition: TypeAlias = (
     tuple[str, Literal["==", "=", "!=", "<", "<=", ">", ">="], _Value | date]
-    | tuple[str, Literal["in"], Iterable[_Value | date]]
+    | tuple[str, Literal["in", "not in"], Iterable[_Value | date]]
     | tuple[str, Literal["prefix"], str | bytes]
     | tuple[str, Literal["is", "is not"], None]
 )
-_Where: TypeAlias = _Condition | Sequence[_Condition]
+_Group: TypeAlias = tuple[Any, ...]
+_Where: TypeAlias = _Condition | _Group | Sequence[_Condition | _Group]
 
 __version__: Final[str]
 
@@ -143,6 +146,7 @@ class Database:
     ) -> None: ...
     def labels(self) -> list[str]: ...
     def schema(self) -> Schema: ...
+    @overload
     def add_edges(
         self,
         src: _Keys,
@@ -155,6 +159,22 @@ class Database:
         on_conflict: _OnConflict = "replace",
         batch: int = 65536,
     ) -> Added: ...
+    @overload
+    def add_edges(
+        self,
+        table: _Table,
+        /,
+        *,
+        src: str = "src",
+        dst: str = "dst",
+        weight: str | None = None,
+        rank: str | None = None,
+        label: str | None = None,
+        properties: Sequence[str] | None = None,
+        on_conflict: _OnConflict = "replace",
+        batch: int = 65536,
+    ) -> Added: ...
+    @overload
     def add_vertices(
         self,
         keys: _Keys,
@@ -162,6 +182,18 @@ class Database:
         kind: str | None = None,
         properties: _Columns | None = None,
         duplicates: Literal["raise", "first", "last"] = "raise",
+        on_conflict: _OnConflict = "merge",
+        batch: int = 65536,
+    ) -> Added: ...
+    @overload
+    def add_vertices(
+        self,
+        keys: _Table,
+        *,
+        key: str = "id",
+        kind: str | None = None,
+        properties: Sequence[str] | None = None,
+        duplicates: Literal["raise", "first"] = "raise",
         on_conflict: _OnConflict = "merge",
         batch: int = 65536,
     ) -> Added: ...
@@ -236,6 +268,7 @@ class Transaction:
     def insert_vertex(self, key: _Key) -> bool: ...
     def remove_vertex(self, key: _Key) -> bool: ...
     def remove_edges_of(self, key: _Key, most: int) -> tuple[int, int]: ...
+    @overload
     def add_edges(
         self,
         src: _Keys,
@@ -247,6 +280,21 @@ class Transaction:
         properties: _Columns | None = None,
         on_conflict: _OnConflict = "replace",
     ) -> Added: ...
+    @overload
+    def add_edges(
+        self,
+        table: _Table,
+        /,
+        *,
+        src: str = "src",
+        dst: str = "dst",
+        weight: str | None = None,
+        rank: str | None = None,
+        label: str | None = None,
+        properties: Sequence[str] | None = None,
+        on_conflict: _OnConflict = "replace",
+    ) -> Added: ...
+    @overload
     def add_vertices(
         self,
         keys: _Keys,
@@ -254,6 +302,17 @@ class Transaction:
         kind: str | None = None,
         properties: _Columns | None = None,
         duplicates: Literal["raise", "first", "last"] = "raise",
+        on_conflict: _OnConflict = "merge",
+    ) -> Added: ...
+    @overload
+    def add_vertices(
+        self,
+        keys: _Table,
+        *,
+        key: str = "id",
+        kind: str | None = None,
+        properties: Sequence[str] | None = None,
+        duplicates: Literal["raise", "first"] = "raise",
         on_conflict: _OnConflict = "merge",
     ) -> Added: ...
     def set_vertex_properties(
@@ -444,8 +503,22 @@ class Snapshot:
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
     ) -> EdgeTable: ...
-    def edge_stream(self, label: str | None = None) -> TableStream: ...
-    def vertex_stream(self, kind: str | None = None) -> TableStream: ...
+    def edge_stream(
+        self,
+        label: str | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
+        part: tuple[int, int] | None = None,
+    ) -> TableStream: ...
+    def vertex_stream(
+        self, kind: str | None = None, *, columns: Sequence[str] | None = None, part: tuple[int, int] | None = None
+    ) -> TableStream: ...
+    def export(
+        self, path: str | os.PathLike[str], *, format: Literal["parquet", "arrow", "csv"] = "parquet", partitions: int = 1
+    ) -> Exported: ...
+    def partitions(self, parts: int) -> list[tuple[int, int]]: ...
     def vertex_property(self, name: str) -> VertexResult: ...
     def labels(self) -> list[str]: ...
     def schema(self) -> Schema: ...

@@ -11,6 +11,7 @@ __all__ = [
     "Backup",
     "CheckReport",
     "Checkpoint",
+    "Exported",
     "Kind",
     "Label",
     "SalvageReport",
@@ -35,7 +36,7 @@ class Added(int):
 
     Attributes
     ----------
-    repeated : int
+    repeated : int or None
         The number of rows whose edge or vertex is also in an earlier row of the call. Each row is counted,
         but the graph has the edge or vertex only once.
     new, existing : int or None
@@ -53,11 +54,11 @@ class Added(int):
     (Added(3, repeated=1), True, 1, None)
     """
 
-    repeated: int
+    repeated: int | None
     new: int | None
     existing: int | None
 
-    def __new__(cls, rows: int, repeated: int = 0, new: int | None = None, existing: int | None = None) -> Self:
+    def __new__(cls, rows: int, repeated: int | None = 0, new: int | None = None, existing: int | None = None) -> Self:
         added = super().__new__(cls, rows)
         added.repeated, added.new, added.existing = repeated, new, existing
         return added
@@ -170,6 +171,22 @@ class Backup(NamedTuple):
     timestamp: int
     vertices: int
     bytes: int
+
+
+class Exported(NamedTuple):
+    """The result of an export.
+
+    Attributes
+    ----------
+    vertices, edges : int
+        The numbers of vertices and of edges in the files.
+    files : list of str
+        The paths of the files; the last one is that of ``schema.json``.
+    """
+
+    vertices: int
+    edges: int
+    files: list[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,8 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "edge_table": (),
         "edge_stream": (),
         "vertex_stream": (),
+        "partitions": (2,),
+        "export": ("/nowhere/exported",),
         "vertex_property": ("age",),
         "labels": (),
         "schema": (),

@@ -152,7 +152,11 @@ def edges():
         assert lists[0].tolist() == [2, 3, 4] and rows is not g.csr("l") and len(all_edges.src) == 8
         refused(hedgerow.DataError, g.csr, "l", weight="f")
         some_edges, tables = g.edges(label="l", where=("i", ">", 0)), [g.edge_table("l"), g.edge_table("")]
-        streams = [repr(g.edge_stream("l")), repr(g.vertex_stream())]
+        streams = [repr(g.edge_stream("l", where=("i", ">", 0), columns=["dst"], part=g.partitions(2)[0])), repr(g.vertex_stream())]
+        other = hedgerow.open(weighted=True)
+        other.define_label("l", multi=True)
+        assert other.add_edges(g.edge_stream("l"), label="l") == g.edge_count_of("l") and other.add_vertices(g.vertex_stream()) == g.vertex_count
+        refused(hedgerow.DataError, g.export, "", format="x")
         for answer in (lists, rows, all_edges, some_edges, *tables, g.k_hop([1], 2)):
             answer.__arrow_c_stream__(), answer.__arrow_c_schema__()
         assert [len(list(table)) for table in tables] == [len(table.src) for table in tables] and len(np.asarray(g.pagerank())) == g.vertex_count

@@ -149,6 +149,11 @@ ONE_WAY = {
 }
 # Parameters of another shape: the shape, and the reason.
 SHAPES = {
+    **{
+        (f"{owner}.add_edges", end): ("a default", "comes by position too, or names a column of a table")
+        for owner in ("Database", "Transaction")
+        for end in ("src", "dst")
+    },
     ("Snapshot.newest_neighbors", "label"): ("no default", "there is no order of ranks without a label"),
     ("Snapshot.edge_count_of", "label"): ("no default", "`edge_count` is that of all labels"),
     ("Snapshot.csr", "label"): ("by position", "names the table"),
@@ -175,6 +180,7 @@ class Exempt(NamedTuple):
 SEARCHES = "Snapshot: neighbors degree newest_neighbors bfs sssp"
 NAMED_ONE = "Database: put_edge insert_edge remove_edge; Transaction: put_edge add_edge insert_edge update_edge remove_edge edge_properties; Snapshot: edge_properties"
 EXCEPTIONS = [
+    Exempt("keys", [None], "Database: add_edges; Transaction: add_edges", "None means that the argument is not given"),
     Exempt("a key", [99], f"{SEARCHES}; Transaction: neighbors degree", "a vertex without lists is an error, which tells it from one without edges"),
     Exempt("a key", ["1"], f"{SEARCHES} has_vertex has_edge edge_properties vertex_properties weight", "in a store with kinds a snapshot says that there is no such vertex"),
     Exempt("one label", [None], "Snapshot: csr edge_stream", "edges of several labels are refused without a label"),
@@ -186,8 +192,12 @@ EXCEPTIONS = [
     Exempt("labels", [None], "Database: remove_edges_where", "the label has no default"),
     Exempt("ranks", [None], "Database: remove_edges_where", "a removal without a condition is refused"),
     Exempt("a direction", [None], "Snapshot: run", "the default is the kernel's own"),
-    Exempt("a filter", [("nope", ">", 1)], "Snapshot: edge_table; Database: remove_edges_where", "the test names a label, which the message then names"),
+    Exempt("a filter", [("nope", ">", 1)], "Snapshot: edge_table edge_stream; Database: remove_edges_where", "the test names a label, which the message then names"),
 ]
+
+
+# The parameters that are the names of a table's columns.
+OF_TABLES = {(f"{owner}.{call}", name) for owner in ("Database", "Transaction") for call, name in (("add_edges", "weight"), ("add_edges", "rank"), ("add_vertices", "key"))}
 
 
 def functions() -> Iterator[tuple[str, Any]]:
@@ -205,12 +215,13 @@ def annotations() -> dict[tuple[str, str], str]:
     stub = ast.parse(Path(_native.__file__).with_name("_native.pyi").read_text())
     classes = [node for node in stub.body if isinstance(node, ast.ClassDef)]
     methods = [(of.name, node) for of in classes for node in of.body if isinstance(node, ast.FunctionDef)]
-    return {
-        (f"{of}.{method.name}", argument.arg): ast.unparse(argument.annotation)
-        for of, method in methods
-        for argument in method.args.args + method.args.kwonlyargs
-        if argument.annotation
-    }
+    types: dict[tuple[str, str], str] = {}
+    for of, method in methods:
+        for argument in method.args.args + method.args.kwonlyargs:
+            # The first form of a call takes columns, the other one a table, whose columns it names.
+            if argument.annotation and (f"{of}.{method.name}", argument.arg) not in OF_TABLES:
+                types.setdefault((f"{of}.{method.name}", argument.arg), ast.unparse(argument.annotation))
+    return types
 
 
 TYPES = annotations()
@@ -227,7 +238,7 @@ def test_each_parameter_is_one_of_these_things() -> None:
     known = {it for thing in THINGS.values() for it in takes(thing)}
     names = {name for thing in THINGS.values() for name in thing.names}
     there = {(call, name) for call, function in FUNCTIONS.items() for name in names & inspect.signature(function).parameters.keys()}
-    assert sorted(there - known) == [], "types that other calls do not give these parameters"
+    assert sorted(there - known - OF_TABLES) == [], "types that other calls do not give these parameters"
     assert FUNCTIONS.keys() - ARGUMENTS.keys() == set(), "add the other arguments of these calls to ARGUMENTS"
     assert ARGUMENTS.keys() - FUNCTIONS.keys() == set(), "ARGUMENTS has calls that no longer exist"
 

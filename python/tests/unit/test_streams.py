@@ -94,3 +94,48 @@ def test_a_reader_that_is_left_alone_does_not_keep_the_store_open(db: hedgerow.D
         assert rows == 1
     del reader
     gc.collect()
+
+
+def test_a_stream_has_only_the_named_columns(db: hedgerow.Database) -> None:
+    fill(db)
+    g = db.snapshot()
+    whole, some = pa.table(g.edge_stream("saw")), pa.table(g.edge_stream("saw", columns=["raw", "dst"]))
+    assert some.equals(whole.select(["raw", "dst"]))
+    assert pa.table(g.edge_stream("saw", columns=[])).num_rows == 3
+    assert pa.table(g.edge_stream("knows", columns=["dst_kind"])).to_pydict() == {"dst_kind": ["", ""]}
+    assert pa.table(g.vertex_stream(columns=["age"])).to_pydict() == {"age": [30, 31, None]}
+    for call in (g.edge_stream, g.vertex_stream):
+        with pytest.raises(hedgerow.DataError, match="column nope: there is none; the columns are"):
+            call("page" if call == g.vertex_stream else "saw", columns=["nope"])
+    with pytest.raises(hedgerow.DataError, match="column dst: is named twice"):
+        g.edge_stream("saw", columns=["dst", "dst"])
+
+
+def test_a_stream_has_only_the_chosen_edges(db: hedgerow.Database) -> None:
+    fill(db)
+    g = db.snapshot()
+    assert pa.table(g.edge_stream("saw", rank_range=(5, 7))).to_pydict()["dst"] == ["a"]
+    assert pa.table(g.edge_stream("saw", where=("raw", "is", None))).to_pydict()["rank"] == [0]
+    assert pa.table(g.edge_stream("saw", where=("at", "is not", None), columns=["rank"])).to_pydict() == {"rank": [5]}
+    with pytest.raises(hedgerow.DataError, match="has no property nope"):
+        g.edge_stream("saw", where=("nope", "==", 1))
+
+
+def test_parts_have_each_row_once(db: hedgerow.Database) -> None:
+    n = 20_000
+    db.add_edges(np.arange(n) % 977, np.arange(n))
+    g = db.snapshot()
+    edges, vertices = pl.DataFrame(g.edge_stream()), pl.DataFrame(g.vertex_stream())
+    for count in (1, 4, 16):
+        parts = g.partitions(count)
+        assert 1 <= len(parts) <= count
+        found = pl.concat([pl.DataFrame(g.edge_stream(part=part)) for part in parts])
+        assert found.equals(edges)
+        assert pl.concat([pl.DataFrame(g.vertex_stream(part=part)) for part in parts]).equals(vertices)
+    for refused, error in ((0, hedgerow.DataError), ("2", TypeError), (-1, hedgerow.DataError)):
+        with pytest.raises(error):
+            g.partitions(refused)
+    for part in (3, (1, 2, 3), (-1, 2), ("a", "b")):
+        with pytest.raises(TypeError, match=r"part must be one of Snapshot\.partitions"):
+            g.edge_stream(part=part)
+    assert hedgerow.open().snapshot().partitions(3) == []

@@ -28,6 +28,7 @@ const ANALYTICS: &str = "hedgerow-analytics";
 const WORKLOAD: &str = "hedgerow-workload";
 const DEMO: &str = "hedgerow-demo";
 const ARROW: &str = "hedgerow-arrow";
+const EXPORT: &str = "hedgerow-export";
 const REPORT: &str = "hedgerow-report";
 const LAB: &str = "hedgerow-lab";
 const BENCH: &str = "hedgerow-bench";
@@ -70,8 +71,9 @@ const TABLE: &[Row] = &[
     ),
     row("hedgerow-rivals", &[BENCH], &[WORKLOAD]),
     row(ARROW, &[CORE, STORE], &[]),
-    row("hedgerow-cli", &[STORE, ANALYTICS, ARROW, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
-    row("hedgerow-python", &[STORE, ANALYTICS, ARROW, KERNELS, CORE, PAR], &[]),
+    row(EXPORT, &[ARROW, PAR, STORE, WORKLOAD], &[]),
+    row("hedgerow-cli", &[STORE, ANALYTICS, ARROW, EXPORT, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
+    row("hedgerow-python", &[STORE, ANALYTICS, ARROW, EXPORT, KERNELS, CORE, PAR], &[]),
     row("xtask", &[], &[]),
 ];
 

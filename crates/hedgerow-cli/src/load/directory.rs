@@ -8,6 +8,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use hedgerow::{KeyKind, Options};
+use hedgerow_export::layout::{
+    DELIMITER, FORMAT, KIND_COLUMNS, KINDS_VERSION, PARTS_VERSION, SCHEMA_FILE, VERSION,
+};
 use hedgerow_workload::read::{Column, Delimiter, EdgeFormat, Header, sniff};
 use serde_json::Value;
 
@@ -25,7 +28,6 @@ use super::rows;
 use super::table;
 use super::write::{self, open_existing};
 use crate::error::CliError;
-use crate::layout::{DELIMITER, FORMAT, KIND_COLUMNS, KINDS_VERSION, SCHEMA_FILE, VERSION};
 use crate::output::Style;
 use crate::property::ColumnType;
 
@@ -170,10 +172,9 @@ impl Schema {
         if root.text("format")? != FORMAT {
             return Err(root.wrong("format", &format!("{FORMAT:?}")));
         }
-        if ![VERSION, KINDS_VERSION].contains(&root.number("version")?) {
-            return Err(
-                root.wrong("version", &format!("{VERSION} or {KINDS_VERSION}, which this program knows"))
-            );
+        if !(VERSION..=PARTS_VERSION).contains(&root.number("version")?) {
+            let known = format!("{VERSION} to {PARTS_VERSION}, which this program knows");
+            return Err(root.wrong("version", &known));
         }
         Ok(schema)
     }
@@ -202,8 +203,11 @@ impl Schema {
     fn parts(&self, directory: &Path, kinds: &mut Kinds) -> Result<Vec<Part>, CliError> {
         let root = self.root();
         let weighted = root.truth("weighted")?;
-        let mut parts = vec![vertices(&root.entry("vertices")?, directory)?];
-        let has_kinds = root.number("version")? == KINDS_VERSION;
+        let mut parts = vertices(&root.entry("vertices")?, directory)?;
+        let has_kinds = match root.number("version")? {
+            PARTS_VERSION => root.has("kinds"),
+            version => version == KINDS_VERSION,
+        };
         if has_kinds {
             parts.extend(self.parts_of_kinds(directory, kinds)?);
         }
@@ -219,7 +223,7 @@ impl Schema {
             if name.is_empty() && matches!(ends, Ends::Stated(_)) {
                 return Err(label.wrong("ends", "null for the default label"));
             }
-            parts.push(edges(label, directory, weighted && name.is_empty(), ends)?);
+            parts.extend(edges(label, directory, weighted && name.is_empty(), ends)?);
         }
         if names.is_empty() {
             return Err(root.wrong("labels", "at least the default label"));
@@ -246,9 +250,11 @@ impl Schema {
                 "str" => KeyKind::Str,
                 _ => return Err(entry.wrong("keys", "\"u64\" or \"str\"")),
             };
-            let mut part = vertices(&entry, directory)?;
-            part.input.kind = kinds.define(name, Some(keys))?;
-            parts.push(part);
+            let kind = kinds.define(name, Some(keys))?;
+            for mut part in vertices(&entry, directory)? {
+                part.input.kind = kind;
+                parts.push(part);
+            }
         }
         Ok(parts)
     }
@@ -269,19 +275,35 @@ fn exact(extra: std::ops::Range<usize>, weight: Option<usize>) -> EdgeFormat {
     }
 }
 
-fn vertices(entry: &Entry<'_>, directory: &Path) -> Result<Part, CliError> {
+/// Returns the files of the vertices of a kind.
+fn vertices(entry: &Entry<'_>, directory: &Path) -> Result<Vec<Part>, CliError> {
     let properties = entry.properties()?;
     let mut format = exact(1..1 + properties.len(), None);
     format.dst = Some(Column::Index(0));
     let mut header = vec!["id".to_owned()];
     header.extend(properties.iter().map(typed));
     let columns = TableColumns { properties: (1..header.len()).collect(), ..TableColumns::default() };
-    let mut input = Input::new(&entry.file(directory)?, Content::VertexTable(format, properties));
-    table::recognize_exact(&mut input, columns)?;
-    Ok(Part { input, rows: entry.number("rows")?, header })
+    let content = || Content::VertexTable(format.clone(), properties.clone());
+    parts_of(entry, directory, content, (&columns, &header))
 }
 
-fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool, ends: Ends) -> Result<Part, CliError> {
+/// Returns the files of a table. Each has this content, and these columns.
+fn parts_of(
+    entry: &Entry<'_>,
+    directory: &Path,
+    content: impl Fn() -> Content,
+    (columns, header): (&TableColumns, &[String]),
+) -> Result<Vec<Part>, CliError> {
+    let part = |file: &Entry<'_>| {
+        let mut input = Input::new(&file.file(directory)?, content());
+        table::recognize_exact(&mut input, columns.clone())?;
+        Ok(Part { input, rows: file.number("rows")?, header: header.to_vec() })
+    };
+    entry.files()?.iter().map(part).collect()
+}
+
+/// Returns the files of the edges of a label.
+fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool, ends: Ends) -> Result<Vec<Part>, CliError> {
     let (label, multi) = (entry.text("name")?, entry.truth("multi")?);
     let properties = entry.properties()?;
     let mut header = vec!["src".to_owned(), "dst".to_owned()];
@@ -316,9 +338,7 @@ fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool, ends: Ends) -> Res
         weight,
         properties: (first..header.len()).collect(),
     };
-    let mut input = Input::new(&entry.file(directory)?, Content::Edges(table));
-    table::recognize_exact(&mut input, columns)?;
-    Ok(Part { input, rows: entry.number("rows")?, header })
+    parts_of(entry, directory, || Content::Edges(table.clone()), (&columns, &header))
 }
 
 fn typed((name, kind): &(String, ColumnType)) -> String {

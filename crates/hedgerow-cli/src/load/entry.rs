@@ -10,6 +10,7 @@ use crate::error::CliError;
 use crate::property::ColumnType;
 
 /// An object in `schema.json`, with its position for messages.
+#[derive(Clone)]
 pub(super) struct Entry<'a> {
     path: &'a Path,
     at: String,
@@ -86,6 +87,19 @@ impl<'a> Entry<'a> {
             properties.push((name.to_owned(), ColumnType::exported(kind)));
         }
         Ok(properties)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.value.get(name).is_some()
+    }
+
+    /// Returns the descriptions of the files of a table: of its parts, or else of its only file.
+    pub(super) fn files(&self) -> Result<Vec<Entry<'a>>, CliError> {
+        if !self.has("parts") {
+            return Ok(vec![self.clone()]);
+        }
+        let parts = self.list("parts")?;
+        if parts.is_empty() { Err(self.wrong("parts", "at least one file")) } else { Ok(parts) }
     }
 
     /// Returns the path of the file that the entry names. The file must be directly in the directory.

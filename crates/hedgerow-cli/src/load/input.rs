@@ -5,6 +5,7 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
 use hedgerow::KindId;
+use hedgerow_export::text::is_vacant;
 use hedgerow_workload::read::{
     Column, Comment, Delimiter, EdgeFormat, Graphalytics, Header, Lines, MatrixMarket, MatrixSizes,
     ReadError, Sniffed, Symmetry,
@@ -15,7 +16,6 @@ use super::columns::TableColumns;
 use super::kinds::Ends;
 use crate::error::CliError;
 use crate::property::ColumnType;
-use crate::store::is_vacant;
 
 /// One file to read.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(super) enum Content {
 }
 
 /// A table of edges.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct EdgeTable {
     /// The layout of records. Further columns are the kinds of both ends, the label, the rank, and then the
     /// properties.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use hedgerow::{ArgumentError, Graph, KeyKind, KindId, VertexId, VertexKeyRef};
+use hedgerow_export::text::kind_name;
 
 use crate::error::CliError;
 use crate::keys;
@@ -161,7 +162,7 @@ impl Kinds {
 }
 
 fn conflict(name: &str, found: KeyKind, wanted: KeyKind) -> CliError {
-    let shown = |keys| format!("with {} keys", keys::kind_name(keys));
+    let shown = |keys| format!("with {} keys", kind_name(keys));
     hedgerow::Error::from(ArgumentError::SchemaConflict {
         name: if name.is_empty() { "the default kind".to_owned() } else { format!("kind {name}") },
         wanted: shown(wanted),

@@ -28,13 +28,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use hedgerow::{Graph, KeyKind, Options};
-
-use crate::error::CliError;
-use crate::output::Style;
-use crate::store::is_vacant;
 use args::{Repeat, durability, key_kind, keys_of_kind, with_mode};
 use existing::{Before, Existing};
+use hedgerow::{Graph, KeyKind, Options};
+use hedgerow_export::text::is_vacant;
 use input::{Content, Input};
 use interrupt::Interrupts;
 use item::Rules;
@@ -42,6 +39,9 @@ use kinds::{Ends, Kinds};
 use rejects::Rejects;
 use report::{Clock, Told};
 use write::open_existing;
+
+use crate::error::CliError;
+use crate::output::Style;
 
 pub(crate) use args::LoadArgs;
 

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
+use hedgerow_export::text::kind_name;
 use hedgerow_workload::read::{Delimiter, Sniffed};
 use serde_json::{Value, json};
 
@@ -12,7 +13,6 @@ use super::item::Rules;
 use super::rejects::Rejects;
 use super::write::Loaded;
 use crate::error::CliError;
-use crate::keys::kind_name;
 use crate::output::{Report, Style};
 
 /// The clock of a load.

@@ -12,7 +12,6 @@ use super::columns::TableColumns;
 use super::input::{Content, EdgeTable, Input};
 use super::kinds::{Ends, Kinds};
 use crate::error::CliError;
-use crate::layout::reserved;
 use crate::property::ColumnType;
 
 /// Marks the inputs that are tables, as their first bytes show.
@@ -246,9 +245,7 @@ impl Table<'_> {
                     "column {name}: no property has the type {has}; convert it, or name the properties to load by --property"
                 )));
             };
-            // An export names a property so if a column has its name.
-            let plain = field.name().strip_suffix(&format!(":{kind}")).filter(|name| reserved(name));
-            let name = plain.unwrap_or(field.name()).to_owned();
+            let name = read::property_name(field).to_owned();
             if name.is_empty() || properties.iter().any(|(other, _)| *other == name) {
                 return Err(self.failed(format!("column {}: two columns are property {name:?}", at + 1)));
             }

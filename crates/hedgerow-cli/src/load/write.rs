@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use hedgerow::{EdgeKey, Graph, LabelOptions, Options, StorageError, Timestamp, Value, WriteTxn};
+use hedgerow_export::text::is_vacant;
 
 use super::args::{LoadArgs, OnError, Repeat};
 use super::beside::{Sink, commit_beside};
@@ -14,7 +15,6 @@ use super::passed::Passed;
 use super::rejects::Rejects;
 use super::rows::for_each;
 use crate::error::CliError;
-use crate::store::is_vacant;
 
 /// The result of a load.
 #[derive(Clone, Debug)]

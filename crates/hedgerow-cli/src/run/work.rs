@@ -5,15 +5,16 @@ use std::path::Path;
 use std::time::Instant;
 
 use hedgerow::{EdgeSelection, KernelView, KeyColumn, Schema, Snapshot, VertexId, VertexKeyRef};
+use hedgerow_export::target::Target;
+use hedgerow_export::text::quoted;
 use hedgerow_kernels::registry::{Arguments, Outcome, Parameter};
 use hedgerow_kernels::{Cancel, KernelError, Pairs, Paths};
 
 use crate::error::CliError;
 use crate::keys::{parse_argument, spelled};
-use crate::output::{Report, Style, between_blanks, plain, quoted};
+use crate::output::{Report, Style, between_blanks, plain};
 use crate::progress::Steps;
 use crate::show::Show;
-use crate::target::Target;
 
 /// The input of a kernel, and the destination of its result.
 pub(super) struct Work<'a> {
@@ -204,7 +205,7 @@ impl Work<'_> {
                 false => writeln!(w, "{length} {}", between_blanks(&names)),
             })?;
         }
-        out.finish()
+        Ok(out.finish()?)
     }
 
     /// Writes all pairs, if the full result was requested: both keys and the number of each.
@@ -230,7 +231,7 @@ impl Work<'_> {
                 false => writeln!(w, "{from} {to} {value:e}{shown}"),
             })?;
         }
-        out.finish()
+        Ok(out.finish()?)
     }
 
     fn write_rows(
@@ -259,7 +260,7 @@ impl Work<'_> {
                 }
             })?;
         }
-        out.finish()
+        Ok(out.finish()?)
     }
 
     /// Writes the value of a vertex in a store with kinds.

@@ -15,6 +15,7 @@ mod labels;
 mod limits;
 mod matrix;
 mod pairs;
+mod parts;
 mod published;
 mod readme;
 mod structure;

@@ -40,7 +40,7 @@ fn texts(texts: &[&str]) -> ArrayRef {
 }
 
 /// Returns the files of an export as text.
-fn exported(bench: &Bench, store: &Path) -> Vec<(String, String)> {
+pub(crate) fn exported(bench: &Bench, store: &Path) -> Vec<(String, String)> {
     let directory = bench.path("as-text");
     let _ = std::fs::remove_dir_all(&directory);
     hedgerow("export @ @", &[store, &directory]).ok();
@@ -49,7 +49,7 @@ fn exported(bench: &Bench, store: &Path) -> Vec<(String, String)> {
 }
 
 /// Loads a store with kinds, labels and properties of all types, some with the names of columns.
-fn rich(bench: &Bench) -> PathBuf {
+pub(crate) fn rich(bench: &Bench) -> PathBuf {
     let store = bench.store();
     let vertices = bench.file(
         "v.csv",

@@ -24,6 +24,8 @@ pub enum Condition {
     Null,
     /// The property has a value.
     NotNull,
+    /// The property has a value, and it does not meet the condition.
+    Not(Box<Condition>),
 }
 
 impl Condition {
@@ -45,9 +47,22 @@ impl Condition {
         Condition::Prefix(start.into())
     }
 
+    /// Returns the opposite condition. Null meets only [`Null`](Condition::Null), and so, like in SQL,
+    /// neither a comparison nor its opposite.
+    #[must_use]
+    pub fn negated(self) -> Condition {
+        match self {
+            Condition::Null => Condition::NotNull,
+            Condition::NotNull => Condition::Null,
+            Condition::Not(condition) => *condition,
+            condition => Condition::Not(Box::new(condition)),
+        }
+    }
+
     /// Returns the values of the condition, each once.
     pub fn values(&self) -> &[Value] {
         match self {
+            Condition::Not(condition) => condition.values(),
             Condition::Compares(_, value) | Condition::Prefix(value) => slice::from_ref(value),
             Condition::OneOf(set) => &set.0,
             Condition::Null | Condition::NotNull => &[],
@@ -67,18 +82,25 @@ impl Condition {
             },
             Condition::Null => found.is_null(),
             Condition::NotNull => !found.is_null(),
+            Condition::Not(condition) => !found.is_null() && !condition.holds(found),
         }
     }
 
     /// Compares two conditions in a total order, which makes equal conditions adjacent.
     pub(super) fn order(&self, other: &Condition) -> Ordering {
-        let form = |condition: &Condition| match condition {
-            Condition::Compares(comparison, _) => (0, *comparison as u8),
-            Condition::OneOf(_) => (1, 0),
-            Condition::Prefix(_) => (2, 0),
-            Condition::Null => (3, 0),
-            Condition::NotNull => (4, 0),
-        };
+        fn form(condition: &Condition) -> (u8, u8) {
+            match condition {
+                Condition::Compares(comparison, _) => (0, *comparison as u8),
+                Condition::OneOf(_) => (1, 0),
+                Condition::Prefix(_) => (2, 0),
+                Condition::Null => (3, 0),
+                Condition::NotNull => (4, 0),
+                Condition::Not(condition) => {
+                    let (kind, comparison) = form(condition);
+                    (5 + kind, comparison)
+                }
+            }
+        }
         let values = || {
             let pairs = self.values().iter().zip(other.values());
             let lengths = self.values().len().cmp(&other.values().len());

@@ -59,6 +59,7 @@ fn conditions(of_kind: &[Value]) -> Vec<Condition> {
     for step in 1..4 {
         conditions.push(Condition::one_of(of_kind.iter().step_by(step).cloned()));
     }
+    conditions.extend(conditions.clone().into_iter().map(Condition::negated));
     conditions
 }
 
@@ -85,6 +86,48 @@ fn conditions_follow_from_comparisons() {
     let bytes = Condition::prefix(&b"\xff"[..]);
     assert!(bytes.holds((&b"\xff\0"[..]).into()) && !bytes.holds("\u{ff}".into()));
     assert!(!Condition::prefix("").holds(ValueRef::Null));
+}
+
+/// A value meets a condition or its opposite, and null meets neither unless the condition is about null.
+#[test]
+fn an_opposite_condition_is_met_by_all_other_values() {
+    for condition in conditions(&values()) {
+        let opposite = condition.clone().negated();
+        assert_eq!(opposite.clone().negated(), condition);
+        for found in values() {
+            let is_open = found.is_null() && !matches!(condition, Condition::Null | Condition::NotNull);
+            let [one, other] = [&condition, &opposite].map(|condition| condition.holds(found.as_ref()));
+            assert_eq!((one != other, one || other), (!is_open, !is_open), "{found} {condition:?}");
+        }
+    }
+}
+
+/// Groups of tests are equal whatever their order, and different if a part differs.
+#[test]
+fn groups_of_tests_are_sorted_within() {
+    let test = |number: i64| {
+        let condition = Condition::Compares(Comparison::Less, number.into());
+        EdgeTest::Property(PropertyTest { property: PropertyId(1), kind: PropertyType::I64, condition })
+    };
+    let any = |numbers: &[i64]| EdgeTest::Any(numbers.iter().map(|&number| test(number)).collect());
+    let sorted = |mut tests: Vec<EdgeTest>| {
+        EdgeTest::sort(&mut tests);
+        tests
+    };
+    let one =
+        sorted(vec![any(&[3, 1, 2]), test(5), EdgeTest::All(vec![test(7), any(&[9, 8])]), any(&[4, 4])]);
+    let other = sorted(vec![EdgeTest::All(vec![any(&[8, 9]), test(7)]), any(&[4]), any(&[1, 2, 3]), test(5)]);
+    assert_eq!(one, other);
+    assert_eq!(one[0], test(5));
+    assert_ne!(
+        one,
+        sorted(vec![EdgeTest::All(vec![any(&[8, 9]), test(6)]), any(&[4]), any(&[1, 2, 3]), test(5)])
+    );
+    let texts =
+        PropertyTest { property: PropertyId(1), kind: PropertyType::Utf8, condition: Condition::prefix("a") };
+    let nested = EdgeTest::Any(vec![test(1), EdgeTest::All(vec![EdgeTest::Property(texts)])]);
+    assert!(nested.reads_text() && nested.reads_properties() && !any(&[1]).reads_text());
+    assert!(!EdgeTest::Any(vec![EdgeTest::Weight(Condition::NotNull)]).reads_properties());
 }
 
 #[test]

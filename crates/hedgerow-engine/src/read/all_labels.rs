@@ -85,7 +85,16 @@ impl Snapshot {
     /// [`ArgumentError::SeveralLabels`], which lists them, if edges have different labels.
     pub fn only_label(&self) -> Result<LabelId> {
         self.engine().check_owner()?;
-        let mut used = self.used_labels();
+        self.only_of(self.used_labels())
+    }
+
+    /// Returns the only one of these labels that has edges, or the default one if none has.
+    pub(super) fn only_label_of(&self, labels: impl Iterator<Item = LabelId>) -> Result<LabelId> {
+        let has_edges = |label| self.has_edges(label).map(|has| has.then_some(label)).transpose();
+        self.only_of(labels.filter_map(has_edges))
+    }
+
+    fn only_of(&self, mut used: impl Iterator<Item = Result<LabelId>>) -> Result<LabelId> {
         let first = used.next().transpose()?.unwrap_or(LabelId::DEFAULT);
         let Some(second) = used.next().transpose()? else { return Ok(first) };
         let others = used.collect::<Result<Vec<_>>>()?;

@@ -1,10 +1,10 @@
-//! The conditions of a read on the properties of edges, and the tests that follow from them for the edges of
+//! The predicates of a read on the properties of edges, and the tests that follow from them for the edges of
 //! each label.
 
 use hedgerow_catalog::error::{ArgumentError, Result};
 use hedgerow_catalog::label::Label;
 use hedgerow_catalog::schema::Schema;
-use hedgerow_core::{Condition, EdgeTest, LabelId, PropertyTest, PropertyType, Value};
+use hedgerow_core::{Condition, EdgeTest, LabelId, Predicate, PropertyId, PropertyTest, PropertyType, Value};
 
 use crate::state::edge_key::WEIGHT;
 use crate::state::store::Core;
@@ -12,13 +12,22 @@ use crate::state::store::Core;
 /// The most conditions of one read.
 const MAX_CONDITIONS: usize = 1024;
 
-/// The conditions that an edge must all meet, each with the name of its property.
+/// The predicates that must all be true for an edge.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Filter<'a>(Vec<(&'a str, Condition)>);
+pub(super) struct Filter(Vec<Predicate>);
 
-impl<'a> Filter<'a> {
-    pub(super) fn push(&mut self, property: &'a str, condition: Condition) {
-        self.0.push((property, condition));
+/// A predicate for the edges of one label.
+enum OfLabel {
+    /// True for every edge.
+    Always,
+    /// True for no edge.
+    Never,
+    Test(EdgeTest),
+}
+
+impl Filter {
+    pub(super) fn push(&mut self, predicate: Predicate) {
+        self.0.push(predicate);
     }
 
     /// Returns the tests of each label that an edge must all pass; `None` for a label without an edge that
@@ -29,32 +38,114 @@ impl<'a> Filter<'a> {
         schema: &Schema,
         labels: &[LabelId],
     ) -> Result<Vec<Option<Vec<EdgeTest>>>> {
-        if self.0.len() > MAX_CONDITIONS {
+        if self.0.is_empty() {
+            return Ok(vec![Some(Vec::new()); labels.len()]);
+        }
+        if self.0.iter().map(Predicate::conditions).sum::<usize>() > MAX_CONDITIONS {
             let what = "the number of conditions of a read".to_owned();
             return Err(ArgumentError::TooLarge { what, limit: MAX_CONDITIONS as u64 }.into());
         }
-        let mut tests = vec![Some(Vec::new()); labels.len()];
-        for (name, condition) in &self.0 {
-            check_values(name, condition)?;
-            let mut is_known = false;
-            for (&id, tests) in labels.iter().zip(&mut tests) {
-                let Some(test) = test_of(core, schema, id, (name, condition))? else {
-                    // The label lacks the property, so its edges have no value.
-                    if *condition != Condition::Null {
-                        *tests = None;
-                    }
-                    continue;
-                };
-                is_known = true;
-                tests.iter_mut().for_each(|tests| tests.push(test.clone()));
+        let check = Check { core, schema, labels };
+        self.0.iter().try_for_each(|predicate| check.predicate(predicate))?;
+        let of_label = |&id: &LabelId| {
+            let mut tests = Vec::new();
+            for predicate in &self.0 {
+                match check.of_label(id, predicate)? {
+                    OfLabel::Always => {}
+                    OfLabel::Never => return Ok(None),
+                    OfLabel::Test(EdgeTest::All(parts)) => tests.extend(parts),
+                    OfLabel::Test(test) => tests.push(test),
+                }
             }
-            if !is_known {
-                return Err(no_such_property(core, schema, labels, name).into());
+            EdgeTest::sort(&mut tests);
+            Ok(Some(tests))
+        };
+        labels.iter().map(of_label).collect()
+    }
+}
+
+/// The check of predicates for some labels.
+struct Check<'a> {
+    core: &'a Core,
+    schema: &'a Schema,
+    labels: &'a [LabelId],
+}
+
+impl Check<'_> {
+    /// Refuses values that nothing meets, and properties that none of the labels has.
+    fn predicate(&self, predicate: &Predicate) -> Result<()> {
+        match predicate {
+            Predicate::Is(name, condition) => {
+                check_values(name, condition)?;
+                let has = |&id: &LabelId| property_of(self.core, self.schema, id, name).is_some();
+                if self.labels.iter().any(has) {
+                    return Ok(());
+                }
+                Err(no_such_property(self.core, self.schema, self.labels, name).into())
+            }
+            Predicate::All(parts) | Predicate::Any(parts) => {
+                parts.iter().try_for_each(|part| self.predicate(part))
             }
         }
-        tests.iter_mut().flatten().for_each(EdgeTest::sort);
-        Ok(tests)
     }
+
+    /// Returns the predicate for the edges of a label. If the label lacks a property, its edges have no value
+    /// of it.
+    fn of_label(&self, id: LabelId, predicate: &Predicate) -> Result<OfLabel> {
+        let parts = |parts: &[Predicate]| {
+            parts.iter().map(|part| self.of_label(id, part)).collect::<Result<Vec<OfLabel>>>()
+        };
+        Ok(match predicate {
+            Predicate::Is(name, condition) => match test_of(self.core, self.schema, id, (name, condition))? {
+                Some(test) => OfLabel::Test(test),
+                None if *condition == Condition::Null => OfLabel::Always,
+                None => OfLabel::Never,
+            },
+            Predicate::All(all) => {
+                let mut tests = Vec::new();
+                for part in parts(all)? {
+                    match part {
+                        OfLabel::Always => {}
+                        OfLabel::Never => return Ok(OfLabel::Never),
+                        OfLabel::Test(EdgeTest::All(parts)) => tests.extend(parts),
+                        OfLabel::Test(test) => tests.push(test),
+                    }
+                }
+                if tests.is_empty() { OfLabel::Always } else { OfLabel::Test(EdgeTest::All(tests)) }
+            }
+            Predicate::Any(any) => {
+                let mut tests = Vec::new();
+                for part in parts(any)? {
+                    match part {
+                        OfLabel::Always => return Ok(OfLabel::Always),
+                        OfLabel::Never => {}
+                        OfLabel::Test(EdgeTest::Any(parts)) => tests.extend(parts),
+                        OfLabel::Test(test) => tests.push(test),
+                    }
+                }
+                match tests.len() {
+                    0 => OfLabel::Never,
+                    1 => OfLabel::Test(tests.remove(0)),
+                    _ => OfLabel::Test(EdgeTest::Any(tests)),
+                }
+            }
+        })
+    }
+}
+
+/// A property of edges, or their stored weight.
+enum Tested {
+    Weight,
+    Property(PropertyId, PropertyType),
+}
+
+/// Returns what a name means for the edges of a label, if anything.
+fn property_of(core: &Core, schema: &Schema, id: LabelId, name: &str) -> Option<Tested> {
+    if core.catalog.is_weighted(id) && name == WEIGHT {
+        return Some(Tested::Weight);
+    }
+    let property = schema.label_by_id(id)?.property(name)?;
+    Some(Tested::Property(property.id(), property.property_type()))
 }
 
 /// Returns the test for a label's edges; `None` if the label has no such property.
@@ -64,22 +155,19 @@ fn test_of(
     id: LabelId,
     (name, condition): (&str, &Condition),
 ) -> Result<Option<EdgeTest>> {
-    let label = schema.label_by_id(id);
-    let label_name = label.map_or("", |label| label.name());
+    let Some(tested) = property_of(core, schema, id, name) else { return Ok(None) };
+    let label_name = schema.label_by_id(id).map_or("", |label| label.name());
     let condition = match (condition, condition.values()) {
         // A set of one value becomes a comparison, which uses vector instructions.
         (Condition::OneOf(_), [value]) => Condition::equal(value.clone()),
         _ => condition.clone(),
     };
-    if core.catalog.is_weighted(id) && name == WEIGHT {
-        check_types((name, label_name), PropertyType::F64, &condition)?;
-        return Ok(Some(EdgeTest::Weight(condition)));
-    }
-    let Some(property) = label.and_then(|label| label.property(name)) else { return Ok(None) };
-    let kind = property.property_type();
+    let kind = if let Tested::Property(_, kind) = tested { kind } else { PropertyType::F64 };
     check_types((name, label_name), kind, &condition)?;
-    let test = PropertyTest { property: property.id(), kind, condition };
-    Ok(Some(EdgeTest::Property(test)))
+    Ok(Some(match tested {
+        Tested::Weight => EdgeTest::Weight(condition),
+        Tested::Property(property, kind) => EdgeTest::Property(PropertyTest { property, kind, condition }),
+    }))
 }
 
 /// Refuses null and NaN, which no value equals, and sets that are empty or too large. O(1): a set is sorted
@@ -92,7 +180,8 @@ fn check_values(name: &str, condition: &Condition) -> Result<()> {
     }
     let ends = [values.first(), values.last()];
     let is_nan = |value: &&Value| matches!(value, Value::F64(number) if number.is_nan());
-    let why = if matches!(condition, Condition::OneOf(_)) && values.is_empty() {
+    let positive = if let Condition::Not(condition) = condition { condition } else { condition };
+    let why = if matches!(positive, Condition::OneOf(_)) && values.is_empty() {
         "is compared with an empty list: name at least one value"
     } else if ends.iter().flatten().any(|value| value.is_null()) {
         "cannot be compared with null, which equals nothing: Condition::Null takes edges without a value, Condition::NotNull those with one"
@@ -106,7 +195,8 @@ fn check_values(name: &str, condition: &Condition) -> Result<()> {
 
 /// Refuses values whose type is not that of the property. O(1), since the values are sorted by type.
 fn check_types((name, label): (&str, &str), kind: PropertyType, condition: &Condition) -> Result<()> {
-    if matches!(condition, Condition::Prefix(_)) && kind.is_fixed() {
+    let positive = if let Condition::Not(condition) = condition { condition } else { condition };
+    if matches!(positive, Condition::Prefix(_)) && kind.is_fixed() {
         let message = format!(
             "property {name} of label {label:?} is of type {kind}, and texts and bytes alone have a prefix: compare it with >= and <"
         );

@@ -20,6 +20,7 @@ pub(crate) mod lent_edge;
 pub(crate) mod many;
 pub(crate) mod neighbors;
 mod newest;
+mod partitions;
 mod point;
 pub(crate) mod properties;
 pub(crate) mod scan;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use hedgerow_catalog::error::{Error, Result};
+use hedgerow_catalog::error::{ArgumentError, Error, Result};
 use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::{
     Direction, KindId, LabelId, LocalVertex, PropertyId, SUBGRAPH_VERTICES, SubgraphId, ValueRef, VertexId,
@@ -13,7 +13,9 @@ use hedgerow_mem::table::PAGE;
 use hedgerow_pager::pager::census::Census;
 use hedgerow_pager::pager::pages::{Copies, ListRun, Scan, places};
 
+use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
+use crate::state::chosen_edges::{ChosenLabel, EdgeDirection};
 
 /// An edge that a scan passes to its callback: [`EdgeScan`], [`Snapshot::for_each_edge_row`].
 #[derive(Clone, Copy)]
@@ -74,35 +76,56 @@ impl<'a> VertexRow<'a> {
     }
 }
 
-/// A scan of the edges of a label. The caller pulls one source at a time. While the scan exists, the store
+/// A scan of chosen edges of a label. The caller pulls one source at a time. While the scan exists, the store
 /// keeps the versions of its snapshot. The scan holds the lists of at most 4,096 vertices. Lists from files
 /// count towards the memory limit and take at most a 16th of it, or one subgraph (64 vertices) if that is
 /// larger.
 ///
 /// ```
-/// use hedgerow::Graph;
+/// use hedgerow::{EdgeSelection, Graph};
 ///
 /// let graph = Graph::in_memory()?;
 /// graph.insert_edge(1, 2)?;
-/// let (mut scan, mut edges) = (graph.snapshot()?.scan_edges("")?, 0);
+/// let (mut scan, mut edges) = (graph.snapshot()?.scan_edges(&EdgeSelection::of(""))?, 0);
 /// while scan.next_source(|_| edges += 1)? {}
 /// assert_eq!(edges, 1);
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 pub struct EdgeScan {
     snapshot: Snapshot,
+    label: LabelId,
+    /// The choice of edges; `None` if no edge is chosen.
+    chosen: Option<ChosenLabel>,
     lists: Scan,
     /// The lists that were read last, and the sources among them whose edges were not passed yet.
     run: Option<ListRun>,
     sources: Range<u32>,
+    start: u32,
     end: u32,
 }
 
 impl EdgeScan {
-    /// Calls `f` with the edges of the next source that has some, ascending by destination and rank; sources
-    /// ascend by id. An undirected edge is passed once, at its smaller end. False if no edge was left. Loads
-    /// what is not in memory, if there was room for all of it when the scan began; else reads it from files
-    /// by the page. O(degree and vertices without edges).
+    /// Restricts a scan that has not begun to sources in a range of vertex ids, such as a range of
+    /// [`partitions`](Snapshot::partitions).
+    #[must_use]
+    pub fn within(self, sources: Range<VertexId>) -> EdgeScan {
+        let EdgeScan { snapshot, label, chosen, lists, .. } = self;
+        let bound = snapshot.engine().keys.ids.bound();
+        let end = sources.end.0.min(bound);
+        let start = sources.start.0.min(end);
+        let subgraphs = VertexId(start).subgraph()..SubgraphId(end.div_ceil(SUBGRAPH_VERTICES as u32));
+        let (lists, sources) = (lists.within(subgraphs), start..start);
+        EdgeScan { snapshot, label, chosen, lists, run: None, sources, start, end }
+    }
+
+    /// Returns the label of the edges.
+    pub fn label(&self) -> LabelId {
+        self.label
+    }
+
+    /// Calls `f` with the chosen edges of the next source that has some, ascending by destination and rank;
+    /// sources ascend by id. An undirected edge is passed once, at its smaller end. False if no edge was
+    /// left. What is not in memory is read from files by the page. O(degree and vertices without edges).
     ///
     /// # Errors
     /// The errors of every [read](Snapshot), before the first call of `f`; then the call may be repeated.
@@ -110,16 +133,18 @@ impl EdgeScan {
         self.snapshot.engine().check_owner()?;
         let placement = self.snapshot.engine().catalog.placement();
         loop {
-            let Some(run) = &self.run else {
-                if !self.read()? {
-                    return Ok(false);
-                }
-                continue;
-            };
+            if self.chosen.is_none() || self.run.is_none() && !self.read()? {
+                return Ok(false);
+            }
+            let (Some(run), Some(chosen)) = (&self.run, &self.chosen) else { return Ok(false) };
+            let is_all = chosen.is_all();
             for src in self.sources.by_ref().map(VertexId) {
                 let mut has_edges = false;
                 run.for_each_item(src.subgraph(), src.local(), |item| {
-                    if placement.counts_at(Direction::Out, src, item.dst) {
+                    // This copy of an undirected edge has all its properties.
+                    if placement.counts_at(Direction::Out, src, item.dst)
+                        && (is_all || chosen.has_rank(item.rank) && chosen.passes(&item))
+                    {
                         has_edges = true;
                         f(EdgeRow { src, item });
                     }
@@ -139,10 +164,13 @@ impl EdgeScan {
         self.run = self.lists.next_run(&core.pager, core.keys.ids.bound(), census)?;
         let Some(run) = &self.run else { return Ok(false) };
         let all = run.vertices();
-        self.sources = all.start.max(self.sources.end)..all.end.min(self.end);
+        self.sources = all.start.max(self.start)..all.end.min(self.end);
         Ok(true)
     }
 }
+
+/// All vertex ids.
+const EVERY: Range<VertexId> = VertexId(0)..VertexId(u32::MAX);
 
 /// A scan of all vertices with their properties, one at a time, like an [`EdgeScan`].
 pub struct VertexScan {
@@ -158,6 +186,16 @@ pub struct VertexScan {
 }
 
 impl VertexScan {
+    /// Restricts a scan that has not begun to vertices in a range of ids: a range of
+    /// [`partitions`](Snapshot::partitions). The range is extended to whole subgraphs of 64 vertices.
+    #[must_use]
+    pub fn within(mut self, vertices: Range<VertexId>) -> VertexScan {
+        let end = SubgraphId(vertices.end.0.div_ceil(SUBGRAPH_VERTICES as u32));
+        self.end = SubgraphId(self.end.0.min(end.0));
+        self.next = vertices.start.subgraph();
+        self
+    }
+
     /// Calls `f` with the next vertex, ascending by id. False if no vertex was left. O(bytes of its
     /// properties).
     ///
@@ -232,13 +270,27 @@ impl Snapshot {
         Ok(VertexScan { snapshot, census, next: SubgraphId(0), end, loads, run: None, vertices })
     }
 
-    /// Begins a scan of the edges of a label. Reads nothing. O(1).
+    /// Begins a scan of chosen edges of one label. Reads nothing, unless the selection takes several labels:
+    /// then it costs as [`only_label`](Self::only_label). The scan does not use the weights and the kinds of
+    /// a selection.
     ///
     /// # Errors
-    /// `ArgumentError::NoSuchLabel`; the error of a forked child.
-    pub fn scan_edges<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<EdgeScan> {
-        let label = self.label(label.into())?;
-        self.scan_edges_of(label, VertexId(0)..VertexId(u32::MAX), false)
+    /// The errors of [`view_selected`](Self::view_selected) for an unknown label or property;
+    /// [`ArgumentError::SeveralLabels`] if the selection takes several labels that have edges;
+    /// [`ArgumentError::Invalid`] if it takes another direction than along the edges.
+    pub fn scan_edges(&self, selection: &EdgeSelection<'_>) -> Result<EdgeScan> {
+        let chosen = selection.clone().without_weights().resolve_lists(self)?;
+        if chosen.direction != EdgeDirection::Out {
+            let why = "a scan follows edges from source to destination: the selection has another direction";
+            return Err(ArgumentError::Invalid(why.to_owned()).into());
+        }
+        let label = match selection.labels(&self.schema_seen())?[..] {
+            [label] => label,
+            ref labels => self.only_label_of(labels.iter().copied())?,
+        };
+        // Without an entry of the label, the conditions exclude all its edges, or it has none.
+        let chosen = chosen.labels.into_iter().find(|chosen| chosen.label == label);
+        self.scan_chosen(label, chosen, EVERY, false)
     }
 
     /// True if what is not in memory of a label fits, so that a scan loads it for later calls.
@@ -254,18 +306,22 @@ impl Snapshot {
         sources: Range<VertexId>,
         loads: bool,
     ) -> Result<EdgeScan> {
+        self.scan_chosen(label, Some(ChosenLabel::whole_of(label)), sources, loads)
+    }
+
+    fn scan_chosen(
+        &self,
+        label: LabelId,
+        chosen: Option<ChosenLabel>,
+        sources: Range<VertexId>,
+        loads: bool,
+    ) -> Result<EdgeScan> {
         self.engine().check_owner()?;
-        let end = sources.end.0.min(self.engine().keys.ids.bound());
-        let subgraphs = sources.start.subgraph()..SubgraphId(end.div_ceil(SUBGRAPH_VERTICES as u32));
-        let lists = Scan::new(
-            label,
-            Direction::Out,
-            self.timestamp(),
-            subgraphs,
-            loads && self.has_room_to_load(label),
-        );
-        let sources = sources.start.0..sources.start.0;
-        Ok(EdgeScan { snapshot: self.clone(), lists, run: None, sources, end })
+        let loads = loads && self.has_room_to_load(label);
+        let lists = Scan::new(label, Direction::Out, self.timestamp(), SubgraphId(0)..SubgraphId(0), loads);
+        let snapshot = self.clone();
+        let scan = EdgeScan { snapshot, label, chosen, lists, run: None, sources: 0..0, start: 0, end: 0 };
+        Ok(scan.within(sources))
     }
 }
 

@@ -6,7 +6,7 @@ use hedgerow_catalog::error::{ArgumentError, Error, Result};
 use hedgerow_catalog::label::Label;
 use hedgerow_catalog::schema::{LabelRef, Schema};
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Comparison, Condition, KindId, LabelId, PropertyType, Value, VertexKeyRef};
+use hedgerow_core::{Comparison, Condition, KindId, LabelId, Predicate, PropertyType, Value, VertexKeyRef};
 
 use crate::read::filter::{Filter, no_such_property};
 use crate::read::snapshot::Snapshot;
@@ -15,7 +15,8 @@ use crate::state::edge_key::WEIGHT;
 use crate::state::store::Core;
 
 /// The choice of edges that a read takes: edges of one label, of several or of all; of all ranks or of a
-/// range; along edges, against them or both ways; with properties that meet conditions.
+/// range; along edges, against them or both ways; with properties that meet conditions, or a
+/// [`Predicate`] of conditions.
 ///
 /// Each edge is one entry: if edges of two labels join two vertices, each vertex is twice in the list of the
 /// other.
@@ -44,7 +45,7 @@ pub struct EdgeSelection<'a> {
     labels: Option<Vec<LabelRef<'a>>>,
     ranks: (Bound<u64>, Bound<u64>),
     direction: EdgeDirection,
-    filter: Filter<'a>,
+    filter: Filter,
     weight: Weighing<'a>,
     kinds: VertexKinds,
 }
@@ -118,7 +119,7 @@ impl<'a> EdgeSelection<'a> {
     /// all calls.
     pub fn filter(
         self,
-        property: &'a str,
+        property: &str,
         comparison: Comparison,
         value: impl Into<Value>,
     ) -> EdgeSelection<'a> {
@@ -131,8 +132,14 @@ impl<'a> EdgeSelection<'a> {
     /// Reads fail with an error if none of the labels has the property, or if the type of a value differs
     /// from that of the property. They also fail if such a value is null or NaN, which equals no value, and
     /// if a set is empty or has more than 2^20 values.
-    pub fn filter_by(mut self, property: &'a str, condition: Condition) -> EdgeSelection<'a> {
-        self.filter.push(property, condition);
+    pub fn filter_by(self, property: &str, condition: Condition) -> EdgeSelection<'a> {
+        self.matching(Predicate::new(property, condition))
+    }
+
+    /// Takes only edges for which the predicate is true, and what all other calls demand. Its conditions are
+    /// like those of [`filter_by`](Self::filter_by), at most 1,024 with those of the other calls.
+    pub fn matching(mut self, predicate: Predicate) -> EdgeSelection<'a> {
+        self.filter.push(predicate);
         self
     }
 

@@ -72,6 +72,11 @@ impl From<hedgerow_core::Direction> for EdgeDirection {
 }
 
 impl ChosenLabel {
+    /// Chooses all edges of a label, with their stored weights.
+    pub(crate) fn whole_of(label: LabelId) -> ChosenLabel {
+        ChosenLabel { label, ranks: None, tests: Vec::new(), weight: ChosenWeight::Stored }
+    }
+
     /// Returns the label, if all its edges are chosen with their stored weights.
     pub(crate) fn whole(&self) -> Option<LabelId> {
         let plain = self.ranks.is_none() && self.tests.is_empty() && self.weight == ChosenWeight::Stored;
@@ -80,7 +85,7 @@ impl ChosenLabel {
 
     /// True if a test reads a property.
     pub(crate) fn tests_properties(&self) -> bool {
-        self.tests.iter().any(|test| matches!(test, EdgeTest::Property(_)))
+        self.tests.iter().any(EdgeTest::reads_properties)
     }
 
     /// True if a property must be read; copies of edges in incoming lists have none.
@@ -92,7 +97,7 @@ impl ChosenLabel {
 impl ChosenEdges {
     /// Chooses all edges of a label, unchanged, with or without weights, among all vertices.
     pub(crate) fn whole(label: LabelId, weighted: bool) -> ChosenEdges {
-        let label = ChosenLabel { label, ranks: None, tests: Vec::new(), weight: ChosenWeight::Stored };
+        let label = ChosenLabel::whole_of(label);
         ChosenEdges { labels: vec![label], direction: EdgeDirection::Out, weighted, kinds: None }
     }
 

@@ -241,7 +241,8 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::for_each_edge_in", snapshot.for_each_edge_in(LABEL, all, |_, _, _| ()));
     refused!("Snapshot::for_each_edge_row", snapshot.for_each_edge_row(LABEL, |_| ()));
     refused!("Snapshot::try_for_each_edge_row", snapshot.try_for_each_edge_row(LABEL, |_| Ok(())));
-    refused!("Snapshot::scan_edges", snapshot.scan_edges(LABEL).map(drop));
+    refused!("Snapshot::partitions", snapshot.partitions(2).map(drop));
+    refused!("Snapshot::scan_edges", snapshot.scan_edges(&EdgeSelection::of(LABEL)).map(drop));
     let (out, empty) = (Direction::Out, hedgerow::MissingVertex::Empty);
     refused!("Snapshot::degrees_of", snapshot.degrees_of("", &[0u64], out, empty));
     refused!("Snapshot::degrees_of_all", snapshot.degrees_of_all(&[0u64], out, empty));

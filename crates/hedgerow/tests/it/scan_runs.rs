@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use hedgerow::{
-    Durability, EdgeKey, Graph, KeyKind, KindId, LabelOptions, PropertyType, Snapshot, Value, ValueRef,
+    Durability, EdgeKey, EdgeSelection, Graph, KeyKind, KindId, LabelOptions, PropertyType, Snapshot, Value,
+    ValueRef,
 };
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
@@ -79,7 +80,7 @@ fn scanned(snapshot: &Snapshot, mut between: impl FnMut()) -> (Calls, Named) {
     let seconds = schema.label("calls").unwrap().property("seconds").unwrap().id();
     let name = schema.vertex_property(KindId::DEFAULT, "name").unwrap().id();
     let (mut calls, mut named, mut last) = (Calls::new(), Named::new(), None);
-    let mut edges = snapshot.scan_edges("calls").unwrap();
+    let mut edges = snapshot.scan_edges(&EdgeSelection::of("calls")).unwrap();
     let mut page = None;
     while edges
         .next_source(|edge| {
@@ -153,9 +154,11 @@ fn a_scan_in_runs_sees_one_snapshot_beside_commits_and_evictions() {
 fn a_scan_without_edges_ends_at_once() {
     let graph = Graph::in_memory().unwrap();
     let snapshot = graph.snapshot().unwrap();
-    assert!(!snapshot.scan_edges("").unwrap().next_source(|_| panic!("no edge")).unwrap());
+    assert!(
+        !snapshot.scan_edges(&EdgeSelection::of("")).unwrap().next_source(|_| panic!("no edge")).unwrap()
+    );
     assert!(!snapshot.scan_vertices().unwrap().next_vertex(|_| panic!("no vertex")).unwrap());
-    assert!(snapshot.scan_edges("roads").is_err());
+    assert!(snapshot.scan_edges(&EdgeSelection::of("roads")).is_err());
     let mut tx = graph.write().unwrap();
     tx.insert_vertex(3u64).unwrap();
     tx.commit().unwrap();

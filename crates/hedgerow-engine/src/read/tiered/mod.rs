@@ -123,7 +123,7 @@ impl Snapshot {
     }
 
     /// Returns the census of a label's edges, given the `vertices` that exist.
-    fn census_of(&self, label: LabelId, vertices: &Arc<Census>) -> Result<Arc<Census>> {
+    pub(crate) fn census_of(&self, label: LabelId, vertices: &Arc<Census>) -> Result<Arc<Census>> {
         let (core, bound) = (self.engine(), self.engine().keys.ids.bound());
         match label {
             LabelId::DEFAULT => Ok(vertices.clone()),

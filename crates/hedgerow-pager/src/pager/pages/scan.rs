@@ -69,6 +69,13 @@ impl Scan {
         Scan { label, direction, t, rest, loads, fitted: (0, PAGE) }
     }
 
+    /// Restricts a scan that has not begun to a range of subgraphs.
+    #[must_use]
+    pub fn within(mut self, subgraphs: Range<SubgraphId>) -> Scan {
+        self.rest = subgraphs.start.0..subgraphs.end.0;
+        self
+    }
+
     /// Returns the first subgraph that the scan has not read: a new scan from there on returns the rest.
     pub fn position(&self) -> SubgraphId {
         SubgraphId(self.rest.start)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hedgerow::{
     Comparison, Condition, Durability, EdgeDirection, EdgeKey, EdgeSelection, Graph, KeyKind, LabelOptions,
-    Options, PropertyType, Value,
+    Options, Predicate, PropertyType, Value,
 };
 use hedgerow_io::Vfs;
 use hedgerow_workload::rng::Rng;
@@ -109,6 +109,83 @@ impl World {
     }
 }
 
+/// Conditions joined by and, or and not.
+#[derive(Clone, Debug)]
+pub(super) enum Tree {
+    Is(&'static str, Condition),
+    Not(Box<Tree>),
+    And(Box<Tree>, Box<Tree>),
+    Or(Box<Tree>, Box<Tree>),
+}
+
+impl Tree {
+    fn draw(rng: &mut Rng, names: &[&'static str], depth: u64) -> Tree {
+        match rng.below(4) {
+            0 if depth > 0 => Tree::Not(Box::new(Tree::draw(rng, names, depth - 1))),
+            form @ (1 | 2) if depth > 0 => {
+                let mut part = || Box::new(Tree::draw(rng, names, depth - 1));
+                let (one, other) = (part(), part());
+                if form == 1 { Tree::And(one, other) } else { Tree::Or(one, other) }
+            }
+            _ => {
+                let (name, condition) = condition(&mut |n| rng.below(n) as usize, names);
+                Tree::Is(name, condition)
+            }
+        }
+    }
+
+    fn predicate(&self) -> Predicate {
+        match self {
+            Tree::Is(name, condition) => Predicate::new(*name, condition.clone()),
+            Tree::Not(part) => !part.predicate(),
+            Tree::And(one, other) => one.predicate() & other.predicate(),
+            Tree::Or(one, other) => one.predicate() | other.predicate(),
+        }
+    }
+
+    /// Returns the truth for an edge, in the three values of SQL.
+    fn truth(&self, label: usize, edge: &Edge) -> Option<bool> {
+        match self {
+            Tree::Is(name, condition) => {
+                let known = passes(&(name, Condition::NotNull), label, edge);
+                let is_about_null = matches!(condition, Condition::Null | Condition::NotNull);
+                (known || is_about_null).then(|| passes(&(name, condition.clone()), label, edge))
+            }
+            Tree::Not(part) => part.truth(label, edge).map(|truth| !truth),
+            Tree::And(one, other) => match (one.truth(label, edge), other.truth(label, edge)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Tree::Or(one, other) => match (one.truth(label, edge), other.truth(label, edge)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Draws a condition on one of these properties.
+fn condition(any: &mut impl FnMut(u64) -> usize, names: &[&'static str]) -> (&'static str, Condition) {
+    let name = names[any(names.len() as u64)];
+    let mut value = || match name {
+        "number" => Value::I64(any(9) as i64 - 4),
+        "share" => Value::F64([0.0, -0.0, 2.0][any(3)]),
+        "text" => Value::from(["a", "b", ""][any(3)]),
+        _ => Value::F64(any(6) as f64),
+    };
+    let (value, other, third) = (value(), value(), value());
+    let condition = match any(8) {
+        0 | 1 => Condition::one_of([value, other, third]),
+        2 => Condition::Null,
+        3 => Condition::NotNull,
+        4 if name == "text" => Condition::prefix(value),
+        _ => Condition::Compares(Comparison::ALL[any(6)], value),
+    };
+    (name, condition)
+}
+
 /// The chosen edges, in the form of the model.
 #[derive(Clone, Debug)]
 pub(super) struct Chosen {
@@ -116,6 +193,7 @@ pub(super) struct Chosen {
     pub(super) ranks: Option<(u64, u64)>,
     pub(super) direction: EdgeDirection,
     pub(super) conditions: Vec<(&'static str, Condition)>,
+    pub(super) tree: Option<Tree>,
     pub(super) weight: Option<(&'static str, f64)>,
 }
 
@@ -136,31 +214,17 @@ impl Chosen {
         let names: Vec<&str> =
             ["number", "share", "text", "weight"].into_iter().filter(|name| of_one(name)).collect();
         let count = if names.is_empty() { 0 } else { [0, 1, 1, 2, 3][any(5)] };
-        let conditions = (0..count).map(|_| {
-            let name = names[any(names.len() as u64)];
-            let mut value = || match name {
-                "number" => Value::I64(any(9) as i64 - 4),
-                "share" => Value::F64([0.0, -0.0, 2.0][any(3)]),
-                "text" => Value::from(["a", "b", ""][any(3)]),
-                _ => Value::F64(any(6) as f64),
-            };
-            let (value, other, third) = (value(), value(), value());
-            let condition = match any(8) {
-                0 | 1 => Condition::one_of([value, other, third]),
-                2 => Condition::Null,
-                3 => Condition::NotNull,
-                4 if name == "text" => Condition::prefix(value),
-                _ => Condition::Compares(Comparison::ALL[any(6)], value),
-            };
-            (name, condition)
-        });
-        let conditions = conditions.collect();
+        let conditions = (0..count).map(|_| condition(&mut any, &names)).collect();
+        let (ranks, direction) = (any(4), any(3));
+        let weight = any(3);
+        let tree = (!names.is_empty() && any(2) == 0).then(|| Tree::draw(rng, &names, 3));
         Chosen {
             labels,
-            ranks: [None, Some((0, 10)), Some((10, 10)), Some((25, u64::MAX))][any(4)],
-            direction: [EdgeDirection::Out, EdgeDirection::In, EdgeDirection::Both][any(3)],
+            ranks: [None, Some((0, 10)), Some((10, 10)), Some((25, u64::MAX))][ranks],
+            direction: [EdgeDirection::Out, EdgeDirection::In, EdgeDirection::Both][direction],
             conditions,
-            weight: [None, Some(("share", 7.0)), Some(("number", -1.0))][any(3)],
+            tree,
+            weight: [None, Some(("share", 7.0)), Some(("number", -1.0))][weight],
         }
     }
 
@@ -178,6 +242,9 @@ impl Chosen {
                 condition => selection.filter_by(name, condition.clone()),
             };
         }
+        if let Some(tree) = &self.tree {
+            selection = selection.matching(tree.predicate());
+        }
         if let Some((name, missing)) = self.weight {
             selection = selection.weighted_by(name, Some(missing));
         }
@@ -187,7 +254,8 @@ impl Chosen {
     pub(super) fn takes(&self, key: &Key, edge: &Edge) -> bool {
         let label = self.labels.as_ref().is_none_or(|labels| labels.contains(&key.0));
         let rank = self.ranks.is_none_or(|(first, last)| first <= key.3 && key.3 <= last);
-        label && rank && self.conditions.iter().all(|condition| passes(condition, key.0, edge))
+        let tree = self.tree.as_ref().is_none_or(|tree| tree.truth(key.0, edge) == Some(true));
+        label && rank && tree && self.conditions.iter().all(|condition| passes(condition, key.0, edge))
     }
 
     pub(super) fn weight(&self, edge: &Edge) -> f64 {

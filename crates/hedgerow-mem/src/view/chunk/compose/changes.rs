@@ -125,7 +125,7 @@ impl Take<'_> {
         let Some(of) = read.version().delta().words(n, words, marks) else { return false };
         self.tests.iter().all(|test| match test {
             EdgeTest::Property(test) => test.clear_marks_of_words(of, words, marks),
-            EdgeTest::Weight(_) => false,
+            EdgeTest::Weight(_) | EdgeTest::All(_) | EdgeTest::Any(_) => false,
         })
     }
 }

@@ -127,16 +127,31 @@ impl Take<'_> {
             _ => {}
         }
         for test in self.tests {
-            match test {
-                EdgeTest::Property(test) => test.clear_marks(main.columns(), marks),
-                EdgeTest::Weight(condition) => keep(marks, |at| condition.holds(main.weight_at(at).into())),
-            }
+            clear_marks(main, test, marks);
         }
         if self.first_copies {
             for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                 let (range, v) = (main.range(local), id.vertex(local));
                 let second = main.neighbors(local).partition_point(|&u| u < v);
                 (range.start..range.start + second).for_each(|at| marks[at / 64] &= !(1 << (at % 64)));
+            }
+        }
+    }
+}
+
+/// Clears the marks of the edges of a main part that do not pass a test. O(edges) for each of its tests.
+fn clear_marks(main: &Main, test: &EdgeTest, marks: &mut [u64]) {
+    match test {
+        EdgeTest::Property(test) => test.clear_marks(main.columns(), marks),
+        EdgeTest::Weight(condition) => keep(marks, |at| condition.holds(main.weight_at(at).into())),
+        EdgeTest::All(tests) => tests.iter().for_each(|test| clear_marks(main, test, marks)),
+        EdgeTest::Any(tests) => {
+            let (before, mut one) = (marks.to_vec(), Vec::new());
+            marks.fill(0);
+            for test in tests {
+                one.clone_from(&before);
+                clear_marks(main, test, &mut one);
+                marks.iter_mut().zip(&one).for_each(|(mark, one)| *mark |= one);
             }
         }
     }

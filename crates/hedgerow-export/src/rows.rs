@@ -2,24 +2,26 @@
 
 use hedgerow::{KindId, Label, Property, Schema, Snapshot, ValueRef};
 
-use super::names::Names;
-use crate::error::CliError;
+use crate::Error;
 use crate::layout::KIND_COLUMNS;
-use crate::output::quoted;
-use crate::property;
+use crate::names::Names;
 use crate::target::Target;
+use crate::text::{header, quoted, to_text};
 
 /// Writes `src,dst[,src_kind,dst_kind][,rank][,weight][,NAME:TYPE...]` for the edges of one label, edge by
 /// edge. It writes kinds if the store has several and the label does not state them. Returns the number of
 /// edges.
-pub(super) fn write_edge_rows(
+///
+/// # Errors
+/// Those of a read of the snapshot, and of a write.
+pub fn write_edge_rows(
     snapshot: &Snapshot,
     label: &Label,
     properties: &[Property],
     weighted: bool,
     delimiter: u8,
     out: &mut Target,
-) -> Result<u64, CliError> {
+) -> Result<u64, Error> {
     let schema = snapshot.schema();
     let ends = Ends::new(&schema, label);
     let mut columns = vec!["src".to_owned(), "dst".to_owned()];
@@ -28,7 +30,7 @@ pub(super) fn write_edge_rows(
     }
     columns.extend(label.is_multi().then(|| "rank".to_owned()));
     columns.extend(weighted.then(|| "weight".to_owned()));
-    columns.extend(properties.iter().map(|p| quoted(&property::header(p), delimiter).into_owned()));
+    columns.extend(properties.iter().map(|p| quoted(&header(p), delimiter).into_owned()));
     let comma = char::from(delimiter).to_string();
     out.write(|w| writeln!(w, "{}", columns.join(&comma)))?;
     let names = Names::of(snapshot, delimiter)?;
@@ -81,7 +83,7 @@ impl Ends {
 }
 
 /// The file of the vertices of one kind.
-pub(super) struct VertexFile<'a> {
+pub struct VertexFile<'a> {
     kind: KindId,
     properties: Vec<&'a Property>,
     out: Target,
@@ -90,30 +92,39 @@ pub(super) struct VertexFile<'a> {
 
 impl<'a> VertexFile<'a> {
     /// Begins the file `out` with `id[,NAME:TYPE...]`.
-    pub(super) fn begin(
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn begin(
         kind: KindId,
         properties: Vec<&'a Property>,
         delimiter: u8,
         mut out: Target,
-    ) -> Result<VertexFile<'a>, CliError> {
+    ) -> Result<VertexFile<'a>, Error> {
         let comma = char::from(delimiter).to_string();
-        let headers = properties.iter().map(|p| comma.clone() + &quoted(&property::header(p), delimiter));
+        let headers = properties.iter().map(|p| comma.clone() + &quoted(&header(p), delimiter));
         out.write(|w| writeln!(w, "id{}", headers.collect::<String>()))?;
         Ok(VertexFile { kind, properties, out, rows: 0 })
     }
 
     /// Ends the file; returns the number of its vertices.
-    pub(super) fn finish(self) -> Result<u64, CliError> {
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn finish(self) -> Result<u64, Error> {
         self.out.finish().map(|()| self.rows)
     }
 }
 
 /// Writes each vertex into the file of its kind, if the kind has a file; `files` ascend by kind. O(vertices).
-pub(super) fn write_vertex_rows(
+///
+/// # Errors
+/// Those of a read of the snapshot, and of a write.
+pub fn write_vertex_rows(
     snapshot: &Snapshot,
     files: &mut [VertexFile<'_>],
     delimiter: u8,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     let comma = char::from(delimiter).to_string();
     let names = Names::of(snapshot, delimiter)?;
     snapshot.for_each_vertex_row(|vertex| {
@@ -131,5 +142,5 @@ pub(super) fn write_vertex_rows(
 
 /// Returns a value as a field: nothing for null, and `""` for an empty text.
 fn field(value: ValueRef<'_>, delimiter: u8) -> String {
-    property::to_text(value).map_or_else(String::new, |text| quoted(&text, delimiter).into_owned())
+    to_text(value).map_or_else(String::new, |text| quoted(&text, delimiter).into_owned())
 }

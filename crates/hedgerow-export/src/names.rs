@@ -2,17 +2,21 @@
 
 use hedgerow::{KindId, Snapshot, TextColumn, VertexId, VertexKeyRef};
 
-use crate::output::quoted;
+use crate::text::quoted;
 
 /// The keys of all vertices by id, as text, and their kinds if the store has kinds. An id without a vertex
 /// has an empty key.
-pub(super) struct Names {
+pub struct Names {
     texts: TextColumn,
     kinds: Vec<KindId>,
 }
 
 impl Names {
-    pub(super) fn of(snapshot: &Snapshot, delimiter: u8) -> hedgerow::Result<Names> {
+    /// Reads all keys. O(vertices, and bytes of texts), and as much memory.
+    ///
+    /// # Errors
+    /// Those of a read of the snapshot.
+    pub fn of(snapshot: &Snapshot, delimiter: u8) -> hedgerow::Result<Names> {
         let (ids, keys) = snapshot.all_vertex_keys()?;
         let has_kinds = !snapshot.schema().kinds().is_empty();
         let (mut texts, mut kinds) = (TextColumn::default(), Vec::new());
@@ -38,12 +42,12 @@ impl Names {
     }
 
     /// Returns the key of a vertex, without its kind.
-    pub(super) fn get(&self, id: VertexId) -> &str {
+    pub fn get(&self, id: VertexId) -> &str {
         self.texts.get(id.index()).unwrap_or("")
     }
 
     /// Returns the kind of a vertex.
-    pub(super) fn kind(&self, id: VertexId) -> KindId {
+    pub fn kind(&self, id: VertexId) -> KindId {
         self.kinds.get(id.index()).copied().unwrap_or_default()
     }
 }

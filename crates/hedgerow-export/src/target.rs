@@ -5,13 +5,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::error::CliError;
+use crate::Error;
 
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// A destination of results. A file is written next to its final path, and moved to it by
 /// [`finish`](Self::finish). So after a failure the old file is unchanged, or there is none.
-pub(crate) struct Target {
+pub struct Target {
     name: String,
     to: BufWriter<Box<dyn Write + Send>>,
     file: Option<Moves>,
@@ -20,11 +20,11 @@ pub(crate) struct Target {
 
 /// The error of the system that a library met when it wrote, which it does not pass on as it is.
 #[derive(Clone, Default)]
-pub(crate) struct Failure(Arc<Mutex<Option<io::Error>>>);
+pub struct Failure(Arc<Mutex<Option<io::Error>>>);
 
 impl Failure {
     /// Takes the error, if there was one.
-    pub(crate) fn take(&self) -> Option<io::Error> {
+    pub fn take(&self) -> Option<io::Error> {
         self.0.lock().ok()?.take()
     }
 
@@ -48,13 +48,16 @@ struct Moves {
 
 impl Target {
     /// Returns standard output.
-    pub(crate) fn stdout() -> Target {
+    pub fn stdout() -> Target {
         let to = BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout()) as Box<dyn Write + Send>);
         Target { name: "standard output".to_owned(), to, file: None, failure: Failure::default() }
     }
 
     /// Returns the file `path` as destination; for `-` or no path, standard output.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Target, CliError> {
+    ///
+    /// # Errors
+    /// [`Error::Write`]: the file cannot be made.
+    pub fn open(path: Option<&Path>) -> Result<Target, Error> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Target::stdout()) };
         let name = path.display().to_string();
         // A device or a pipe cannot be replaced by a file, so it is written directly.
@@ -67,33 +70,39 @@ impl Target {
             PathBuf::from(partial)
         };
         let file = if special { File::options().write(true).open(path) } else { File::create(&partial) };
-        let file = file.map_err(|source| CliError::Write { to: name.clone(), source })?;
+        let file = file.map_err(|source| Error::Write { to: name.clone(), source })?;
         let moves = Moves { partial, path: path.to_owned(), done: special };
         let to = BufWriter::with_capacity(BUFFER_BYTES, Box::new(file) as Box<dyn Write + Send>);
         Ok(Target { name, to, file: Some(moves), failure: Failure::default() })
     }
 
     /// Returns the error of a write by a library, once there is one.
-    pub(crate) fn failure(&self) -> Failure {
+    pub fn failure(&self) -> Failure {
         self.failure.clone()
     }
 
     /// Returns the name of the destination for messages.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Calls `f` to write.
-    pub(crate) fn write(&mut self, f: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
-        f(&mut self.to).map_err(|source| CliError::Write { to: self.name.clone(), source })
+    ///
+    /// # Errors
+    /// [`Error::Write`]: the error of `f`.
+    pub fn write(&mut self, f: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+        f(&mut self.to).map_err(|source| Error::Write { to: self.name.clone(), source })
     }
 
     /// Writes out the buffer, and moves a file to its final path.
-    pub(crate) fn finish(mut self) -> Result<(), CliError> {
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn finish(mut self) -> Result<(), Error> {
         self.write(|to| to.flush())?;
         let Some(file) = self.file.as_mut().filter(|file| !file.done) else { return Ok(()) };
         std::fs::rename(&file.partial, &file.path)
-            .map_err(|source| CliError::Write { to: self.name.clone(), source })?;
+            .map_err(|source| Error::Write { to: self.name.clone(), source })?;
         file.done = true;
         Ok(())
     }
