@@ -187,6 +187,8 @@ SECTIONS: dict[str, list[Default]] = {
         Default("where", "None", ("Database remove_edges_where",), "All edges in `rank_range`; without either the call is refused."),
         Default("format", "'parquet'", ("Snapshot export",), "Files of Parquet, compressed with zstd."),
         Default("partitions", "1", ("Snapshot export",), "One file for each kind and each label."),
+        Default("parameters", "None", ("Snapshot sql",), "The query has no parameters."),
+        Default("tables", "None", ("Snapshot sql",), "The tables of the graph alone."),
         Default("columns", "None", ("Snapshot edge_stream vertex_stream",), "All columns of the table."),
         Default("part", "None", ("Snapshot edge_stream vertex_stream",), "All rows of the table."),
         Default("rank_range", "None", (f"Snapshot edges edge_table edge_stream {LISTS} {KERNELS}",), "All ranks."),

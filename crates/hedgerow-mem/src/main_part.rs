@@ -264,4 +264,17 @@ impl Main {
         let row = self.columns().map_or(RowRef::Empty, |columns| RowRef::Columns(columns, at));
         ItemRef { dst, rank, weight: self.weight_at(at), row }
     }
+
+    /// Calls `f` with the edges at these positions, in order. Edges without weights, ranks and properties
+    /// cost a step of a loop over a slice.
+    #[inline]
+    pub(crate) fn for_each_item<'a>(&'a self, range: std::ops::Range<usize>, mut f: impl FnMut(ItemRef<'a>)) {
+        if self.weights.is_none() && self.extra.is_none() {
+            for &dst in &self.neighbors[range] {
+                f(ItemRef { dst, rank: 0, weight: 1.0, row: RowRef::Empty });
+            }
+        } else {
+            range.for_each(|at| f(self.item_at(at)));
+        }
+    }
 }

@@ -20,6 +20,12 @@ use crate::result_rows::Vertices;
 use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
 use crate::selection::Chosen;
 
+/// Returns the names of the kernels, for `sql`.
+#[pyfunction]
+pub(crate) fn _kernel_names() -> Vec<&'static str> {
+    registry::KERNELS.iter().map(|kernel| kernel.name).collect()
+}
+
 /// Returns the default arguments of a kernel. The name is the one on the command line, or the function's.
 pub(crate) fn arguments(name: &str) -> PyResult<Arguments> {
     let found = registry::KERNELS.iter().find(|kernel| kernel.name == name || kernel.function == name);

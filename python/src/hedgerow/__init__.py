@@ -15,7 +15,7 @@ Examples
 {1: 0, 2: 1, 3: 1}
 """
 
-from . import _transact
+from . import _sql, _transact
 from ._native import (
     AbortedError,
     ClosedError,
@@ -68,6 +68,7 @@ from ._result import (
 )
 
 Database.transact = _transact.transact  # type: ignore[method-assign]
+Snapshot.sql = _sql.sql  # type: ignore[method-assign]
 
 __all__ = [
     "AbortedError",

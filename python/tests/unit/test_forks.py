@@ -158,6 +158,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "vertex_stream": (),
         "partitions": (2,),
         "export": ("/nowhere/exported",),
+        "sql": ("SELECT count(*) FROM edges",),
         "vertex_property": ("age",),
         "labels": (),
         "schema": (),

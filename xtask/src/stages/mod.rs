@@ -6,6 +6,7 @@ mod count;
 mod crates;
 pub(crate) mod dist;
 mod docs;
+mod elsewhere;
 mod evicted;
 mod lab;
 mod ledger;
@@ -64,6 +65,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "shuttle", plan: shuttle },
     Stage { name: "loom", plan: loom },
     Stage { name: "asan", plan: asan },
+    Stage { name: "elsewhere", plan: |root, _| elsewhere::plan(root) },
     Stage { name: "platforms", plan: |root, _| platforms::plan(root) },
     Stage { name: "package", plan: |root, workspace| crates::plan(root, workspace, true) },
     Stage { name: "lab-check", plan: |root, _| lab::check(root) },
@@ -85,6 +87,7 @@ const DEEP_STAGES: &[&str] = &[
     "shuttle",
     "asan",
     "platforms",
+    "elsewhere",
     "package",
     "lab",
     "rivals",
@@ -100,7 +103,7 @@ const DEEP_STAGES: &[&str] = &[
 ];
 
 /// The stages that `make test` runs only by name, because they take minutes or are not part of the product.
-const ONLY_NAMED: &[&str] = &["asan", "platforms", "package", "lab-check", "lab", "rivals"];
+const ONLY_NAMED: &[&str] = &["asan", "platforms", "elsewhere", "package", "lab-check", "lab", "rivals"];
 
 /// The test targets with a stage of their own. Every other target belongs to `unit`.
 const OWN_STAGE: &[&str] = &[

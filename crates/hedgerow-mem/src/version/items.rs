@@ -127,15 +127,18 @@ impl<'a> Read<'a> {
     ) {
         let main = &self.version().main;
         let mut at = range.start;
-        for change in self.version().changes(self.delta_len(), Some(local), wanted) {
+        let settled = self.delta_len() == 0 && self.version().patch.is_none();
+        let changes =
+            if settled { Vec::new() } else { self.version().changes(self.delta_len(), Some(local), wanted) };
+        for change in changes {
             let upto = main.lower_bound(at..range.end, change.dst, change.rank);
-            (at..upto).for_each(|i| f(main.item_at(i)));
+            main.for_each_item(at..upto, &mut f);
             at = upto;
             at += usize::from(at < range.end && main.item_key(at) == (change.dst, change.rank));
             if let Some((weight, row)) = change.state {
                 f(ItemRef { dst: change.dst, rank: change.rank, weight, row });
             }
         }
-        (at..range.end).for_each(|i| f(main.item_at(i)));
+        main.for_each_item(at..range.end, f);
     }
 }

@@ -18,6 +18,8 @@ pub struct Stored {
     since: Timestamp,
     /// The number of look-ups in segments.
     asked: AtomicU64,
+    /// The number of vertices whose keys calls asked for.
+    requested: AtomicU64,
     /// True if memory knows all keys by now.
     all_known: AtomicBool,
 }
@@ -53,6 +55,18 @@ impl Stored {
     /// Records that memory knows all of them.
     pub(crate) fn note_all_known(&self) {
         self.all_known.store(true, Ordering::Release);
+    }
+
+    /// Counts vertices whose keys a call asks for. True if all calls have asked for an eighth of all keys
+    /// since the last time that this returned true: then reading the rest at once costs less than checking
+    /// for each vertex whether its key is known.
+    pub fn note_requested(&self, vertices: u64) -> bool {
+        let requested = self.requested.fetch_add(vertices, Ordering::Relaxed).saturating_add(vertices);
+        let is_due = requested >= self.keys / 8;
+        if is_due {
+            self.requested.store(0, Ordering::Relaxed);
+        }
+        is_due
     }
 
     /// Counts a look-up in segments. True if reading all keys would cost no more than the look-ups since the

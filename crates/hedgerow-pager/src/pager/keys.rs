@@ -194,10 +194,9 @@ impl Keys {
         if self.ids.stored.all_known() {
             return Ok(true);
         }
-        // If most keys are requested, all are learned at once. Errors are ignored: they may concern keys that
+        // If many keys are requested, all are learned at once. Errors are ignored: they may concern keys that
         // were not requested.
-        let most = ids.len() as u64 >= self.ids.stored.count() / 8;
-        if most && self.knows_all_with_room(pager) {
+        if self.ids.stored.note_requested(ids.len() as u64) && self.knows_all_with_room(pager) {
             return Ok(true);
         }
         for &id in ids.iter().filter(|&&id| !self.ids.knows(id)) {
