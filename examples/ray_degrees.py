@@ -1,4 +1,4 @@
-"""Degrees by Ray: each task reads one part of a graph, and the sums are those of the store.
+"""Degrees by Ray: each task counts the edges of the sources in one file, and the program compares them with the store.
 
 Needs Ray and Polars. The argument is the number of parts.
 """

@@ -30,8 +30,8 @@ def random_edges(scale, degree=16):
 
 def read_parts(spark, directory):
     """Returns the edges and vertices of an export. Keys are unsigned numbers, which Spark reads as decimals."""
-    edges = spark.read.parquet(f"{directory}/edges.*parquet")
-    vertices = spark.read.parquet(f"{directory}/vertices.*parquet")
+    edges = spark.read.parquet(f"{directory}/edges*.parquet")
+    vertices = spark.read.parquet(f"{directory}/vertices*.parquet")
     as_long = [F.col(name).cast("long").alias(name) for name in edges.columns]
     return edges.select(as_long), vertices.select(F.col("id").cast("long").alias("id"))
 
@@ -82,9 +82,11 @@ def main(scale=10, parts=4):
         g, stop = db.snapshot(), threading.Event()
         writer = threading.Thread(target=keep_writing, args=(db, stop))
         writer.start()
-        exported = g.export(f"{folder}/parts", partitions=parts)
-        stop.set()
-        writer.join()
+        try:
+            exported = g.export(f"{folder}/parts", partitions=parts)
+        finally:
+            stop.set()
+            writer.join()
         edges, vertices = read_parts(spark, f"{folder}/parts")
         found = {(row.src, row.dst) for row in edges.collect()}
         assert len(found) == edges.count() == g.edge_count == exported.edges, "an edge is missing, or read twice"

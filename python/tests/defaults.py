@@ -100,13 +100,13 @@ SECTIONS: dict[str, list[Default]] = {
             "src",
             "None",
             ("Database add_edges", "Transaction add_edges"),
-            "The column `src` of a table. Without a table the ids are to be given.",
+            "The column `src` of a table. Required if no table is given.",
         ),
         Default(
             "dst",
             "None",
             ("Database add_edges", "Transaction add_edges"),
-            "The column `dst` of a table. Without a table the ids are to be given.",
+            "The column `dst` of a table. Required if no table is given.",
         ),
         Default(
             "weight",

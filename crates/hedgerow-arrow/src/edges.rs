@@ -260,7 +260,10 @@ impl Iterator for EdgeBatches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch().map_err(ArrowError::from).transpose()
+        let batch = self.next_batch();
+        // The rows of a batch that failed are gone, so no later batch may follow.
+        self.has_ended |= batch.is_err();
+        batch.map_err(ArrowError::from).transpose()
     }
 }
 

@@ -190,6 +190,26 @@ fn parts_have_each_row_once() {
             assert!(parts > 7 || most < 2 * whole.len() / parts + 1_000, "{most} of {} edges", whole.len());
         }
         assert!(snapshot.partitions(0).is_err());
+        // Vertices at the end are gone, and others came after the snapshot.
+        let empty = hedgerow::Options::new().directed(directed).in_memory().unwrap();
+        let before = empty.snapshot().unwrap();
+        let mut tx = graph.write().unwrap();
+        for key in 3_000..9_973_u64 {
+            tx.remove_vertex(key).unwrap();
+        }
+        tx.commit().unwrap();
+        empty.insert_edges(&(0..9_000).map(|n| (n, n + 1)).collect::<Vec<_>>()).unwrap();
+        for (snapshot, parts) in [(graph.snapshot().unwrap(), 2), (snapshot.clone(), 3), (before, 2)] {
+            let ranges = snapshot.partitions(parts).unwrap();
+            assert!(ranges.len() <= parts, "{ranges:?}");
+            assert!(snapshot.partitions(1).unwrap().len() <= 1);
+            let rows_of = |range| {
+                let table =
+                    VertexBatches::new(&snapshot, KindId::DEFAULT, &TableOptions::new().within(range));
+                rows(&batches(table.unwrap())) as u64
+            };
+            assert_eq!(ranges.into_iter().map(rows_of).sum::<u64>(), snapshot.vertex_count());
+        }
         // An end within the vertices that share a subgraph.
         let part = TableOptions::new().within(hedgerow::VertexId(3)..hedgerow::VertexId(5));
         let few = sources(&batches(EdgeBatches::new(&snapshot, &all, &part).unwrap()));

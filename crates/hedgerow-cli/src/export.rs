@@ -106,7 +106,7 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
         let owner = schema.find_label(label)?;
         let properties = if args.properties { owner.properties() } else { &[] };
         let weighted = config.weighted && label == LabelId::DEFAULT;
-        write_edge_rows(&snapshot, owner, properties, weighted, delimiter, &mut out)?;
+        write_edge_rows(&snapshot, owner, properties, weighted, delimiter, &mut out, &|| Ok(()))?;
     }
     write_vertices(args, kind, &snapshot, delimiter)?;
     Ok(out.finish()?)
@@ -234,6 +234,6 @@ fn write_vertices(
     let schema = snapshot.schema();
     let properties = schema.vertex_properties_of(kind).collect();
     let mut files = [VertexFile::begin(kind, properties, delimiter, out)?];
-    write_vertex_rows(snapshot, &mut files, delimiter)?;
+    write_vertex_rows(snapshot, &mut files, delimiter, &|| Ok(()))?;
     Ok(files.into_iter().try_for_each(|file| file.finish().map(drop))?)
 }

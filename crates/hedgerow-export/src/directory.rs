@@ -5,22 +5,20 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hedgerow::{GraphConfig, Kind, KindId, Label, Property, Schema, Snapshot, StateError, VertexId};
+use hedgerow::{KindId, Label, Schema, Snapshot, StateError, VertexId};
 use hedgerow_arrow::TableOptions;
 use hedgerow_arrow::files::FileFormat;
 use rayon::prelude::*;
-use serde_json::{Value, json};
 
 use crate::Error;
-use crate::layout::{DELIMITER, FORMAT, KINDS_VERSION, PARTS_VERSION, SCHEMA_FILE, VERSION};
+use crate::describe::{Written, describe, edge_file_name, vertex_file_name};
+use crate::layout::{DELIMITER, SCHEMA_FILE};
 use crate::rows::{VertexFile, write_edge_rows, write_vertex_rows};
 use crate::tables;
 use crate::target::Target;
-use crate::text::{is_vacant, kind_name, kinds};
-
-/// The maximal number of characters that a file's name takes from the name of its label or kind.
-const MOST_NAME_CHARS: usize = 40;
+use crate::text::{is_vacant, kinds};
 
 /// The form of the files of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,8 +79,15 @@ impl<'a> ExportOptions<'a> {
         self
     }
 
-    /// Calls `until` before each batch of a table, on any thread, and fails with [`StateError::Cancelled`]
-    /// once `until` returns true. Lines are not cancelled.
+    fn poll(&self) -> Result<(), Error> {
+        match self.until {
+            Some(until) if until() => Err(Error::Store(StateError::Cancelled.into())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Calls `until` before each batch of a table or some thousand lines, on any thread, and fails with
+    /// [`StateError::Cancelled`] once `until` returns true.
     pub fn until(mut self, until: &'a (dyn Fn() -> bool + Sync)) -> ExportOptions<'a> {
         self.until = Some(until);
         self
@@ -108,40 +113,53 @@ pub struct Exported {
 /// memory of a few batches.
 ///
 /// # Errors
-/// [`Error::Refused`]: `dir` has content or is inside the store, `partitions` is 0, or lines are asked for in
-/// parts. [`Error::Store`], [`Error::Write`].
+/// [`Error::Refused`]: `dir` has content or is inside the store, or lines are asked for in parts.
+/// [`Error::Store`]: `partitions` is 0, or a read of the snapshot fails. [`Error::Table`], [`Error::Write`].
 pub fn export(snapshot: &Snapshot, dir: &Path, options: &ExportOptions<'_>) -> Result<Exported, Error> {
     let (schema, config) = (snapshot.schema(), snapshot.config());
     let ranges = parts(snapshot, options)?;
+    let in_parts = ranges.is_some();
     let mut files = Directory::create(options.store, dir)?;
     let mut written = match options.format.of_table() {
-        None => write_lines(&mut files, snapshot, &schema)?,
-        Some(format) => write_tables(&mut files, snapshot, &schema, (format, &ranges), options)?,
+        None => write_lines(&mut files, snapshot, &schema, options)?,
+        Some(format) => {
+            let ranges = ranges.unwrap_or_default();
+            write_tables(&mut files, snapshot, &schema, (format, &ranges), options)?
+        }
     };
     let of_labels = written.split_off(written.len() - schema.labels().len());
     let count = |tables: &[Written]| tables.iter().flatten().map(|(_, rows)| rows).sum();
     let (vertices, edges) = (count(&written), count(&of_labels));
-    let description = describe(config, &schema, &written, &of_labels, ranges.len() > 1);
+    let description = describe(config, &schema, &written, &of_labels, in_parts);
+    options.poll()?;
     files.write(SCHEMA_FILE, |to| to.write(|w| writeln!(w, "{description:#}")))?;
     files.done = true;
     let names = std::mem::take(&mut files.files);
     Ok(Exported { vertices, edges, labels: schema.labels().len(), files: names })
 }
 
-/// The files of a table, each with its number of rows.
-type Written = Vec<(String, u64)>;
-
-/// Returns the parts into which each table is divided; none if it is one file.
-fn parts(snapshot: &Snapshot, options: &ExportOptions<'_>) -> Result<Vec<Range<VertexId>>, Error> {
-    if options.partitions > 1 && options.format == ExportFormat::Csv {
+/// Returns the parts into which each table is divided; `None` if each table is one file.
+fn parts(snapshot: &Snapshot, options: &ExportOptions<'_>) -> Result<Option<Vec<Range<VertexId>>>, Error> {
+    if options.partitions == 1 {
+        return Ok(None);
+    }
+    if options.format == ExportFormat::Csv {
         return Err(Error::Refused("parts are files of parquet or arrow, not of csv".to_owned()));
     }
     let ranges = snapshot.partitions(options.partitions)?;
-    Ok(if ranges.len() > 1 { ranges } else { Vec::new() })
+    // Also a graph without vertices has a file for each table.
+    let none = VertexId(0)..VertexId(0);
+    Ok(Some(if ranges.is_empty() { vec![none] } else { ranges }))
 }
 
 /// Writes the files of lines: those of the kinds, then those of the labels.
-fn write_lines(files: &mut Directory, snapshot: &Snapshot, schema: &Schema) -> Result<Vec<Written>, Error> {
+fn write_lines(
+    files: &mut Directory,
+    snapshot: &Snapshot,
+    schema: &Schema,
+    options: &ExportOptions<'_>,
+) -> Result<Vec<Written>, Error> {
+    let next = || options.poll();
     let (mut open, mut names) = (Vec::new(), Vec::new());
     for (kind, _) in kinds(schema, snapshot.config().keys) {
         let name = format!("{}.csv", vertex_file_name(schema, kind));
@@ -149,7 +167,7 @@ fn write_lines(files: &mut Directory, snapshot: &Snapshot, schema: &Schema) -> R
         open.push(VertexFile::begin(kind, properties, DELIMITER, files.open(&name)?)?);
         names.push(name);
     }
-    write_vertex_rows(snapshot, &mut open, DELIMITER)?;
+    write_vertex_rows(snapshot, &mut open, DELIMITER, &next)?;
     let mut written = Vec::new();
     for (file, name) in open.into_iter().zip(names) {
         let rows = file.finish()?;
@@ -160,7 +178,7 @@ fn write_lines(files: &mut Directory, snapshot: &Snapshot, schema: &Schema) -> R
         let weighted = snapshot.config().weighted && label.name().is_empty();
         let name = format!("{}.csv", edge_file_name(label));
         let rows = files.write(&name, |to| {
-            write_edge_rows(snapshot, label, label.properties(), weighted, DELIMITER, to)
+            write_edge_rows(snapshot, label, label.properties(), weighted, DELIMITER, to, &next)
         })?;
         written.push(vec![(name, rows)]);
     }
@@ -207,10 +225,7 @@ fn write_tables(
     }
     // From now on a failure removes them.
     jobs.iter().for_each(|job| files.add(&job.name));
-    let next = || match options.until {
-        Some(until) if until() => Err(Error::Store(StateError::Cancelled.into())),
-        _ => Ok(()),
-    };
+    let next = || options.poll();
     let directory: &Directory = files;
     let write = |job: &Job<'_>| {
         next()?;
@@ -223,106 +238,27 @@ fn write_tables(
         };
         to.finish().map(|()| rows)
     };
-    let counts = hedgerow_par::map(jobs.par_iter(), write);
+    // Each thread writes one table at a time: in a loop over the jobs, a thread that waits for keys would
+    // begin another table meanwhile.
+    let place = AtomicUsize::new(0);
+    let work = |_: usize| {
+        let mut done = Vec::new();
+        loop {
+            let at = place.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = jobs.get(at) else { return Ok::<_, Error>(done) };
+            done.push((at, write(job)?));
+        }
+    };
+    let threads = hedgerow_par::threads().clamp(1, jobs.len().max(1));
+    let mut counts = vec![0; jobs.len()];
+    for done in hedgerow_par::map((0..threads).into_par_iter(), work) {
+        done?.into_iter().for_each(|(at, rows)| counts[at] = rows);
+    }
     let mut written = vec![Written::new(); tables];
     for (job, rows) in jobs.into_iter().zip(counts) {
-        written[job.table].push((job.name, rows?));
+        written[job.table].push((job.name, rows));
     }
     Ok(written)
-}
-
-/// Returns the content of `schema.json`. `of_kinds` and `of_labels` have the files of each.
-fn describe(
-    config: GraphConfig,
-    schema: &Schema,
-    of_kinds: &[Written],
-    of_labels: &[Written],
-    in_parts: bool,
-) -> Value {
-    let labels = schema.labels().iter().zip(of_labels).map(|(label, files)| {
-        let mut described = json!({
-            "name": &**label.name(),
-            "multi": label.is_multi(),
-            "properties": described(label.properties()),
-        });
-        describe_files(&mut described, files, in_parts);
-        if !schema.kinds().is_empty() {
-            described["ends"] = json!(label.ends().map(|ends| ends.map(|id| schema.kind_name(id))));
-        }
-        described
-    });
-    let mut files = of_kinds.iter();
-    let version = match in_parts {
-        true => PARTS_VERSION,
-        false if schema.kinds().is_empty() => VERSION,
-        false => KINDS_VERSION,
-    };
-    let mut vertices = json!({ "properties": described(schema.vertex_properties_of(KindId::DEFAULT)) });
-    files.next().into_iter().for_each(|files| describe_files(&mut vertices, files, in_parts));
-    let mut all = json!({
-        "format": FORMAT,
-        "version": version,
-        "directed": config.directed,
-        "keys": kind_name(config.keys),
-        "weighted": config.weighted,
-        "reverse": config.reverse,
-        "vertices": vertices,
-        "labels": labels.collect::<Vec<_>>(),
-    });
-    if !schema.kinds().is_empty() {
-        let kind = |(kind, files): (&Kind, &Written)| {
-            let mut described = json!({
-                "name": &**kind.name(),
-                "keys": kind_name(kind.keys()),
-                "properties": self::described(schema.vertex_properties_of(kind.id())),
-            });
-            describe_files(&mut described, files, in_parts);
-            described
-        };
-        all["kinds"] = schema.kinds().iter().zip(files).map(kind).collect();
-    }
-    all
-}
-
-/// Adds the files of a table, and their numbers of rows, to its description.
-fn describe_files(described: &mut Value, files: &Written, in_parts: bool) {
-    let file = |(name, rows): &(String, u64)| json!({"file": name, "rows": rows});
-    match &files[..] {
-        [(name, rows)] if !in_parts => {
-            described["file"] = json!(name);
-            described["rows"] = json!(rows);
-        }
-        parts => described["parts"] = parts.iter().map(file).collect(),
-    }
-}
-
-fn described<'a>(properties: impl IntoIterator<Item = &'a Property>) -> Vec<Value> {
-    let property = |p: &Property| json!({"name": &**p.name(), "type": p.property_type().name()});
-    properties.into_iter().map(property).collect()
-}
-
-/// Returns the name of a kind's file of vertices, without its ending. It contains the kind's id, as a label's
-/// file has the label's.
-fn vertex_file_name(schema: &Schema, kind: KindId) -> String {
-    match schema.kind_name(kind) {
-        "" => "vertices".to_owned(),
-        name => format!("vertices-{}-{}", kind.0, harmless(name)),
-    }
-}
-
-/// Returns the name of a label's file, without its ending. The label's id distinguishes labels whose names
-/// become equal in file names.
-fn edge_file_name(label: &Label) -> String {
-    match label.name().is_empty() {
-        true => "edges".to_owned(),
-        false => format!("edges-{}-{}", label.id().0, harmless(label.name())),
-    }
-}
-
-/// Returns the name with only characters that all file systems accept.
-fn harmless(name: &str) -> String {
-    let harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    name.chars().take(MOST_NAME_CHARS).map(|c| if harmless(c) { c } else { '_' }).collect()
 }
 
 /// The directory of an export. If it is dropped before the export is complete, the files written are removed.

@@ -10,6 +10,7 @@
     reason = "no part of the engine: it writes the files that users ask for"
 )]
 
+mod describe;
 mod directory;
 mod error;
 pub mod layout;

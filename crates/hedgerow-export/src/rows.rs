@@ -8,9 +8,12 @@ use crate::names::Names;
 use crate::target::Target;
 use crate::text::{header, quoted, to_text};
 
+/// The number of rows between two calls of `next`.
+const BETWEEN_CALLS: u64 = 1 << 13;
+
 /// Writes `src,dst[,src_kind,dst_kind][,rank][,weight][,NAME:TYPE...]` for the edges of one label, edge by
-/// edge. It writes kinds if the store has several and the label does not state them. Returns the number of
-/// edges.
+/// edge. It writes kinds if the store has several and the label does not state them. Calls `next` from time
+/// to time. Returns the number of edges.
 ///
 /// # Errors
 /// Those of a read of the snapshot, and of a write.
@@ -21,6 +24,7 @@ pub fn write_edge_rows(
     weighted: bool,
     delimiter: u8,
     out: &mut Target,
+    next: &dyn Fn() -> Result<(), Error>,
 ) -> Result<u64, Error> {
     let schema = snapshot.schema();
     let ends = Ends::new(&schema, label);
@@ -56,6 +60,9 @@ pub fn write_edge_rows(
         for property in properties {
             line += &comma;
             line += &field(edge.get(property.id()), delimiter);
+        }
+        if rows % BETWEEN_CALLS == 0 {
+            next()?;
         }
         rows += 1;
         out.write(|w| writeln!(w, "{line}"))
@@ -116,7 +123,8 @@ impl<'a> VertexFile<'a> {
     }
 }
 
-/// Writes each vertex into the file of its kind, if the kind has a file; `files` ascend by kind. O(vertices).
+/// Writes each vertex into the file of its kind, if the kind has a file; `files` ascend by kind. Calls
+/// `next` from time to time. O(vertices).
 ///
 /// # Errors
 /// Those of a read of the snapshot, and of a write.
@@ -124,6 +132,7 @@ pub fn write_vertex_rows(
     snapshot: &Snapshot,
     files: &mut [VertexFile<'_>],
     delimiter: u8,
+    next: &dyn Fn() -> Result<(), Error>,
 ) -> Result<(), Error> {
     let comma = char::from(delimiter).to_string();
     let names = Names::of(snapshot, delimiter)?;
@@ -134,6 +143,9 @@ pub fn write_vertex_rows(
         for property in &file.properties {
             line += &comma;
             line += &field(vertex.get(property.id()), delimiter);
+        }
+        if file.rows % BETWEEN_CALLS == 0 {
+            next()?;
         }
         file.rows += 1;
         file.out.write(|w| writeln!(w, "{line}"))

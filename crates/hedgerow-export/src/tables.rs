@@ -47,7 +47,9 @@ fn write(
     let (name, failure) = (to.name().to_owned(), to.failure());
     let failed = |error: hedgerow_arrow::Error| match (failure.take(), error) {
         (Some(source), _) => Error::Write { to: name.clone(), source },
-        (None, hedgerow_arrow::Error::Table(why)) => Error::Refused(format!("writing {name}: {why}")),
+        (None, hedgerow_arrow::Error::Table(why)) => {
+            Error::Table(hedgerow_arrow::Error::Table(format!("writing {name}: {why}")))
+        }
         (None, other) => other.into(),
     };
     let mut writer = TableWriter::new(to, format, &table.schema()).map_err(failed)?;

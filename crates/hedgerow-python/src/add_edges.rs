@@ -24,16 +24,16 @@ impl Database {
     /// column for each, or ``add_edges(table, src="payer", dst="payee")`` with a table.
     ///
     /// A table is any object with an Arrow stream: a frame of Polars or pandas, a table or reader of PyArrow,
-    /// a query of DuckDB, the result of ``edge_stream``. It is read once, as much as one transaction takes at
-    /// a time, and need not fit memory. Columns that no parameter names become properties, with their types;
-    /// no value is converted, except whole numbers to a property of floats; pandas itself passes NaN on as
-    /// null. Left out are the index of a
-    /// pandas frame that has no name, and columns whose type is null.
+    /// a query of DuckDB, a table or stream of edges of this package. The call reads it once, as much as one
+    /// transaction takes at a time, so it need not fit memory. Columns that no parameter names become
+    /// properties, with their types. No value is converted, except whole numbers to a property of floats; a
+    /// time without a zone is in UTC. The call ignores an unnamed index of pandas and columns without a type
+    /// (null). pandas itself passes NaN on as null.
     ///
-    /// Columns, and the types of a table's columns, are checked before anything is written; the values of a
-    /// table when their rows are read. If a batch fails, or Ctrl-C interrupts it, the earlier batches stay,
-    /// and the exception of a table has a note with their number of rows. ``Transaction.add_edges`` adds all
-    /// edges or none.
+    /// The call checks names and types of columns before it writes. It checks the values of columns before it
+    /// writes too, and the values of a table batch by batch. If a batch fails, or Ctrl-C interrupts it, the
+    /// earlier batches stay, and the exception of a table has a note with their number of rows.
+    /// ``Transaction.add_edges`` adds all edges or none.
     ///
     /// Parameters
     /// ----------
@@ -71,7 +71,7 @@ impl Database {
     /// Added
     ///     The number of edges written, an int: all rows, or with ``"skip"`` the new edges. Its fields count
     ///     repeated rows, of which the last one takes effect by default. Unless edges are replaced, they also
-    ///     count new and existing edges. If a table takes several transactions, ``repeated`` is None, and
+    ///     count new and existing edges. If a table has more rows than ``batch``, ``repeated`` is None, and
     ///     ``existing`` includes edges of earlier rows.
     ///
     /// Raises
@@ -191,7 +191,7 @@ impl Database {
 /// Adds a note to an exception: the number of rows of a table that were committed before.
 pub(crate) fn note_committed(py: Python<'_>, error: &PyErr, rows: usize) {
     if rows > 0 {
-        let note = format!("{rows} rows of the table are committed.");
+        let note = format!("At least the first {rows} rows of the table are committed.");
         // A note is only a help: an error without it is an error too.
         let _ = error.value(py).call_method1("add_note", (note,));
     }

@@ -27,8 +27,8 @@ pub(crate) struct Edges {
     rich: Option<Rich>,
     ends: Ends,
     names: Names,
-    /// The place of the first edge in the call.
-    first_row: usize,
+    /// The place of the first edge in its table; `None` if the edges are columns of the call.
+    first_row: Option<usize>,
 }
 
 /// The columns of edges; `None` for those that the call does not give.
@@ -91,11 +91,17 @@ impl Edges {
             }
             None => None,
         };
-        Edges::of(handle, label, EdgeParts { src, dst, weights, ranks, columns }, 0)
+        Edges::of(handle, label, EdgeParts { src, dst, weights, ranks, columns }, None)
     }
 
-    /// Makes edges of columns that were read. `first_row` is the place of the first one in the call.
-    pub(crate) fn of(handle: &Handle, label: &str, parts: EdgeParts, first_row: usize) -> PyResult<Edges> {
+    /// Makes edges of columns that were read. `first_row` is the place of the first one in its table, if
+    /// they are of one.
+    pub(crate) fn of(
+        handle: &Handle,
+        label: &str,
+        parts: EdgeParts,
+        first_row: Option<usize>,
+    ) -> PyResult<Edges> {
         let EdgeParts { src, dst, mut weights, ranks, columns } = parts;
         let plain = label.is_empty() && ranks.is_none() && columns.is_none();
         let columns = columns.unwrap_or_default();
@@ -157,9 +163,10 @@ impl Edges {
 
     fn exists(&self, at: usize) -> Error {
         let [src, dst] = [&self.src, &self.dst].map(|keys| self.names.shown(keys.at(at)));
-        let row = self.first_row + at;
+        let row = self.first_row.unwrap_or(0) + at;
+        let of = if self.first_row.is_some() { " of the table" } else { "" };
         let what = format!(
-            "row {row}: the edge from {src} to {dst} exists, or an earlier row names it, and on_conflict is \"raise\""
+            "row {row}{of}: the edge from {src} to {dst} exists, or an earlier row names it, and on_conflict is \"raise\""
         );
         ArgumentError::Invalid(what).into()
     }
@@ -305,6 +312,10 @@ impl Rich {
             None => Ranks::None,
         };
         if let Some(weights) = weights {
+            if columns.iter().any(|column| column.name == WEIGHT) {
+                let what = "two columns are the weights: leave one of them out of properties=";
+                return Err(DataError::new_err(what));
+            }
             let column = Column { name: WEIGHT.to_owned(), values: weights.into() };
             check_type(&Types::new(handle, Owner::Edges(label))?, &column)?;
             columns.push(column);

@@ -10,7 +10,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use crate::bulk::{Arguments, EdgeParts, Edges};
 use crate::edge_arguments::has_ranks;
-use crate::error::NotSupportedError;
+use crate::error::{DataError, NotSupportedError};
 use crate::frames::{self, Table, column, in_column, is_table, read_properties};
 use crate::handle::Handle;
 use crate::key::type_name;
@@ -72,9 +72,17 @@ impl<'a, 'py> EdgeCall<'a, 'py> {
         if given.next().is_some() {
             return refuse("takes at most 3 arguments without a name: src, dst and weights");
         }
-        let missing =
-            |name: &str| PyTypeError::new_err(format!("add_edges() missing 1 required argument: '{name}'"));
-        let (src, dst) = (src.ok_or_else(|| missing("src"))?, dst.ok_or_else(|| missing("dst"))?);
+        let (src, dst) = match (src, dst) {
+            (Some(src), Some(dst)) => (src, dst),
+            (Some(only), None) => {
+                let found = type_name(&only);
+                return refuse(&format!(
+                    "takes src and dst, or a table with an Arrow stream, found one {found}: a lazy frame has one after collect(), \
+                     and pairs become columns by add_edges(*zip(*pairs))"
+                ));
+            }
+            (None, _) => return refuse("missing 1 required argument: 'src'"),
+        };
         let (label, ranks, properties) = (self.label, self.ranks, self.properties);
         Ok(Arguments { src, dst, weights, label, ranks, properties })
     }
@@ -147,11 +155,42 @@ impl<'a> EdgeTable<'a> {
             None => None,
         };
         let states_kinds = schema.label(label).is_some_and(|label| label.ends().is_some());
-        let kinds = match schema.kinds().is_empty() || states_kinds {
-            true => None,
-            false => table.find_usual(KIND_COLUMNS[0])?.zip(table.find_usual(KIND_COLUMNS[1])?),
+        let is_named =
+            |column: &str| named.as_ref().is_some_and(|named| named.iter().any(|name| name == column));
+        let kinds = KIND_COLUMNS.map(|column| match is_named(column) {
+            // The caller says that it is a property.
+            true => Ok(None),
+            false => table.find_usual(column),
+        });
+        let kinds = match kinds {
+            [Ok(None), Ok(None)] => None,
+            [Ok(Some(src)), Ok(Some(dst))] if !schema.kinds().is_empty() && !states_kinds => Some([src, dst]),
+            [Err(error), _] | [_, Err(error)] => return Err(error),
+            // Without them the edges would be those of other vertices.
+            _ => {
+                let why = if states_kinds {
+                    format!("label {label:?} states the kinds of its ends")
+                } else if schema.kinds().is_empty() {
+                    "the graph has no kinds: define_kind defines them".to_owned()
+                } else {
+                    "it has only one of them".to_owned()
+                };
+                return Err(DataError::new_err(format!(
+                    "the columns src_kind and dst_kind of the table name kinds, but {why}; as a property, name the column by properties="
+                )));
+            }
         };
-        let kinds = kinds.map(|(src, dst)| [src, dst]);
+        // The first edge defines a label, and then without ranks.
+        if rank.is_none()
+            && schema.label(label).is_none()
+            && !is_named(RANK)
+            && table.find_usual(RANK)?.is_some()
+        {
+            return Err(DataError::new_err(format!(
+                "the table has a column rank, and label {label:?} is not defined: define_label({label:?}, multi=True) \
+                 defines it with ranks; as a property, name the column by properties="
+            )));
+        }
         let taken = ends.into_iter().chain(kinds.into_iter().flatten()).chain(weight).chain(rank);
         let taken: Vec<usize> = taken.collect();
         let types = Types::new(handle, Owner::Edges(label))?;
@@ -191,7 +230,8 @@ impl<'a> EdgeTable<'a> {
         self.table.check(&rows, &faults)?;
         let columns = Some(columns).filter(|columns| !columns.is_empty());
         let first_row = self.table.rows - rows.num_rows();
-        Edges::of(handle, self.label, EdgeParts { src, dst, weights, ranks, columns }, first_row).map(Some)
+        Edges::of(handle, self.label, EdgeParts { src, dst, weights, ranks, columns }, Some(first_row))
+            .map(Some)
     }
 }
 
@@ -209,7 +249,7 @@ fn keys_of_kinds(
     let kind = if has_texts { KeyKind::Str } else { KeyKind::U64 };
     let keys = read::keys(array, &name, kind, faults).map_err(in_column)?;
     let mut found: Vec<Option<KindId>> = Vec::with_capacity(keys.len());
-    let find = |text: Option<&str>| schema.find_kind(text.unwrap_or_default()).ok();
+    let find = |text: Option<&str>| text.and_then(|text| schema.find_kind(text).ok());
     read::texts(names, &of_kinds, |_, text| found.push(find(text))).map_err(in_column)?;
     let key = |(row, (key, kind)): (usize, (VertexKeyRef<'_>, &Option<KindId>))| {
         let Some(kind) = *kind else {

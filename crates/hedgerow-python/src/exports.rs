@@ -42,19 +42,15 @@ impl Snapshot {
     /// Write all vertices and edges with their properties into a directory: a table for each kind and each
     /// label, and ``schema.json``, which describes the store.
     ///
-    /// Commits continue meanwhile, and change nothing in the files. Ctrl-C ends an export of tables. The
+    /// Commits continue meanwhile, and change nothing in the files. Ctrl-C ends the export. The
     /// command ``hedgerow load STORE DIR`` loads the directory into an equal store. If the export fails, the
     /// directory is as before.
     ///
-    /// Parameters
-    /// ----------
-    /// path : str or path
-    ///     A directory that does not exist or is empty.
-    /// format : {"parquet", "arrow", "csv"}
-    ///     The form of the files.
-    /// partitions : int
-    ///     The maximal number of files for each table of Parquet or Arrow: one for each of ``partitions``,
-    ///     written in parallel. Programs such as Spark read them side by side.
+    /// Parameters ---------- path : str or path A directory that does not exist or is empty. format :
+    /// {"parquet", "arrow", "csv"} The form of the files. partitions : int The maximal number of files for
+    /// each table of Parquet or Arrow. ``Snapshot.partitions`` sets the ranges of vertices, and threads write
+    /// the files in parallel. Programs such as Spark read them side by side. More than 1 gives each file the
+    /// number of its part: ``edges.0.parquet``, ``edges-1-pays.0.parquet``.
     ///
     /// Returns
     /// -------

@@ -96,6 +96,16 @@ impl Group {
     /// Reads a tuple of a word and conditions.
     fn named(parts: &Bound<'_, PyTuple>, depth: usize) -> PyResult<Group> {
         let word: String = parts.get_item(0)?.extract()?;
+        if matches!(word.as_str(), "and" | "or")
+            && let Ok(only) = parts.get_item(1)
+            && parts.len() == 2
+            && !only.is_instance_of::<PyTuple>()
+        {
+            // A list means that all conditions must be met, so or would be and.
+            return Err(DataError::new_err(format!(
+                "where: \"{word}\" takes its conditions one after another: (\"{word}\", condition, condition), not a list of them"
+            )));
+        }
         let mut groups: Vec<Group> =
             parts.iter().skip(1).map(|part| Group::read(&part, depth + 1)).collect::<PyResult<_>>()?;
         match word.as_str() {

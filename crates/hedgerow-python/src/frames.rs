@@ -15,6 +15,7 @@ use pyo3::types::PyString;
 use pyo3_arrow::PyRecordBatchReader;
 
 use crate::columns::Column;
+use crate::ending::calling;
 use crate::error::DataError;
 use crate::key::type_name;
 use crate::key_columns::Keys;
@@ -27,10 +28,43 @@ const MOST_BYTES: usize = 1 << 26;
 /// The name that pandas gives the column of an index without a name, before its number.
 const PANDAS_INDEX: &str = "__index_level_";
 
-/// True if the object is a table with an Arrow stream, and not a column of one.
+/// True if the object is a table with an Arrow stream, and not a column of one. Its class decides: a frame of
+/// pandas has its columns as attributes.
 pub(crate) fn is_table(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let has = |name: &str| object.hasattr(name);
-    Ok(has("__arrow_c_stream__")? && !has("dtype")? && !has("num_chunks")? && !has("_vertex_ids")?)
+    let class = object.get_type();
+    let has = |name: &str| class.hasattr(name);
+    let is_column = has("dtype")? || has("num_chunks")?;
+    // Of our own results, only those with edges are tables of them; the others are columns of ids.
+    let is_result = has("_vertex_ids")? && !has("src")?;
+    Ok(has("__arrow_c_stream__")? && !is_column && !is_result)
+}
+
+/// Returns the names in an argument that is a sequence of them.
+pub(crate) fn read_names(argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let wrong = || {
+        let found = type_name(object);
+        PyTypeError::new_err(format!("{argument} must be a sequence of names, found {found}"))
+    };
+    if object.is_instance_of::<PyString>() {
+        return Err(wrong());
+    }
+    object.extract().map_err(|_| wrong())
+}
+
+/// Returns a table without its columns of Polars' type Null, whose streams the Arrow library does not read.
+fn without_nulls<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let class = object.get_type();
+    if !class.hasattr("get_columns")? || !class.hasattr("drop")? {
+        return Ok(object.clone());
+    }
+    let mut nulls: Vec<String> = Vec::new();
+    for column in object.call_method0("get_columns")?.try_iter()? {
+        let column = column?;
+        if column.getattr("dtype")?.str()? == "Null" {
+            nulls.push(column.getattr("name")?.extract()?);
+        }
+    }
+    if nulls.is_empty() { Ok(object.clone()) } else { object.call_method1("drop", (nulls,)) }
 }
 
 /// The argument `properties` for a table: the names of the columns that become properties.
@@ -58,7 +92,8 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn open(object: &Bound<'_, PyAny>) -> PyResult<Table> {
-        let stream = object.extract::<PyRecordBatchReader>();
+        let _calling = calling(object.py());
+        let stream = without_nulls(object)?.extract::<PyRecordBatchReader>();
         let reader = stream.and_then(PyRecordBatchReader::into_reader).map_err(|error| {
             let (found, why) = (type_name(object), error.value(object.py()).to_string());
             DataError::new_err(format!("cannot read the {found} as a table: {why}"))
@@ -86,8 +121,11 @@ impl Table {
                 *rest = Some(batch.slice(taken, batch.num_rows() - taken));
             }
             if taken > 0 {
-                bytes += batch.get_array_memory_size();
-                parts.push(batch.slice(0, taken));
+                let part = batch.slice(0, taken);
+                // The buffers of a slice may be those of a whole table.
+                let sizes = part.columns().iter().map(|column| column.to_data().get_slice_memory_size());
+                bytes += sizes.sum::<Result<usize, _>>().map_err(unread)?;
+                parts.push(part);
             }
             rows += taken;
         }

@@ -62,8 +62,10 @@ type CloseGraph = fn(Python<'_>, &Origin, &Graph) -> (hedgerow::Result<()>, PyRe
 pub(crate) struct Handle {
     graph: Mutex<Store>,
     pub(crate) origin: Origin,
-    /// The directory; `None` for a store without files.
+    /// The directory as the program named it; `None` for a store without files.
     pub(crate) path: Option<PathBuf>,
+    /// The same directory, whatever the process's directory is by now.
+    pub(crate) absolute: Option<PathBuf>,
     pub(crate) read_only: bool,
     closed: AtomicBool,
 }
@@ -81,7 +83,8 @@ impl Handle {
         let number = OPENED.fetch_add(1, Ordering::Relaxed);
         let origin = Origin { config: graph.config(), number, owner: OwnerProcess::current() };
         let graph = Mutex::new(Store::Open(graph));
-        Handle { graph, origin, path, read_only, closed: AtomicBool::new(false) }
+        let absolute = path.as_deref().and_then(|path| std::path::absolute(path).ok());
+        Handle { graph, origin, path, absolute, read_only, closed: AtomicBool::new(false) }
     }
 
     /// Returns the store for one call, or an error if it may not be used.

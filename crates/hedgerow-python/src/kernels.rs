@@ -2,7 +2,9 @@
 
 use hedgerow::{Direction, EdgeDirection, VertexId};
 use hedgerow_core::suggest::{did_you_mean, instead};
-use hedgerow_kernels::registry::{self, Arguments, Kernel, Outcome, Parameter, ParameterKind, Size, Value};
+use hedgerow_kernels::registry::{
+    self, Absent, Arguments, Kernel, Outcome, Parameter, ParameterKind, ResultKind, Size, Value,
+};
 use hedgerow_kernels::{Cancel, KernelError, NO_VERTEX, Pairs, Paths, UNREACHED};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyTypeError;
@@ -20,10 +22,15 @@ use crate::result_rows::Vertices;
 use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
 use crate::selection::Chosen;
 
-/// Returns the names of the kernels, for `sql`.
+/// Returns the names and functions of the kernels, and whether the result without arguments is a table: for
+/// `sql`.
 #[pyfunction]
-pub(crate) fn _kernel_names() -> Vec<&'static str> {
-    registry::KERNELS.iter().map(|kernel| kernel.name).collect()
+pub(crate) fn _table_kernels() -> Vec<(&'static str, &'static str, bool)> {
+    let is_table = |kernel: &Kernel| {
+        let is_complete = kernel.parameters.iter().all(|parameter| parameter.absent != Absent::Refused);
+        is_complete && !matches!(kernel.result.kind, ResultKind::Count | ResultKind::Paths)
+    };
+    registry::KERNELS.iter().map(|kernel| (kernel.name, kernel.function, is_table(kernel))).collect()
 }
 
 /// Returns the default arguments of a kernel. The name is the one on the command line, or the function's.

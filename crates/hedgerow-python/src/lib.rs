@@ -108,7 +108,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tools::salvage, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::stream, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::schema, module)?)?;
-    module.add_function(wrap_pyfunction!(kernels::_kernel_names, module)?)?;
+    module.add_function(wrap_pyfunction!(kernels::_table_kernels, module)?)?;
     #[cfg(feature = "planted-faults")]
     module.add_function(wrap_pyfunction!(planted::plant, module)?)?;
     ending::register(module)?;

@@ -50,8 +50,8 @@ pub(crate) struct VertexRows {
     columns: Vec<Column>,
     /// The given rows that were not left out, ascending; `None` if none was left out.
     kept: Option<Vec<usize>>,
-    /// The place of the first given row in the call.
-    first_row: usize,
+    /// The place of the first row in its table; `None` if the rows are columns of the call.
+    first_row: Option<usize>,
 }
 
 impl VertexRows {
@@ -78,7 +78,7 @@ impl VertexRows {
         if let Some(kept) = &kept {
             columns = columns.iter().map(|column| column.of_rows(kept)).collect();
         }
-        Ok(VertexRows { kind, names, keys, columns, kept, first_row: 0 })
+        Ok(VertexRows { kind, names, keys, columns, kept, first_row: None })
     }
 
     /// Makes rows of columns that were read from a table. `is_new` says of each key, in order, if no earlier
@@ -106,7 +106,12 @@ impl VertexRows {
         if let Some(kept) = &kept {
             columns = columns.iter().map(|column| column.of_rows(kept)).collect();
         }
-        Ok(VertexRows { kind, names, keys, columns, kept, first_row })
+        Ok(VertexRows { kind, names, keys, columns, kept, first_row: Some(first_row) })
+    }
+
+    /// Returns the number of given rows, with those that were left out.
+    pub(crate) fn given(&self) -> usize {
+        self.keys.len()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -139,8 +144,12 @@ impl VertexRows {
     }
 
     fn exists(&self, row: usize) -> hedgerow::Error {
-        let (at, shown) = (self.first_row + self.place(row), self.names.shown(self.key(row)));
-        let what = format!("keys[{at}]: vertex {shown} exists, and on_conflict is \"raise\"");
+        let (at, shown) = (self.place(row), self.names.shown(self.key(row)));
+        let place = match self.first_row {
+            Some(first) => format!("row {} of the table", first + at),
+            None => format!("keys[{at}]"),
+        };
+        let what = format!("{place}: vertex {shown} exists, and on_conflict is \"raise\"");
         hedgerow::ArgumentError::Invalid(what).into()
     }
 

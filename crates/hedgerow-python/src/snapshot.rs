@@ -46,7 +46,7 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     pub(crate) fn new(handle: &Arc<Handle>, snapshot: hedgerow::Snapshot) -> Snapshot {
         let reading = Reading::new(snapshot, handle.origin);
-        let (path, reading) = (handle.path.clone(), Mutex::new(Some(Arc::new(reading))));
+        let (path, reading) = (handle.absolute.clone(), Mutex::new(Some(Arc::new(reading))));
         Snapshot { handle: handle.origin, path, reading }
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use hedgerow::{KindId, VertexId};
+use hedgerow::{KindId, Timestamp, VertexId};
 use hedgerow_arrow::{EdgeBatches, TableOptions, VertexBatches};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -14,8 +14,10 @@ use pyo3::types::PyCapsule;
 use crate::arrow::{SCHEMA, STREAM};
 use crate::ending::calling;
 use crate::error::{DataError, raise, told};
+use crate::frames::read_names;
 use crate::key::{count, shown};
 use crate::names::Kinds;
+use crate::results::Reading;
 use crate::schema::Label;
 use crate::selection::{Chosen, Labels, RankRange, Where};
 use crate::snapshot::Snapshot;
@@ -39,26 +41,43 @@ enum Rows {
 }
 
 /// The argument `part`: a part of the graph, as `Snapshot.partitions` returns it.
-struct Part(Range<VertexId>);
+struct Part(Range<VertexId>, Timestamp);
 
 impl<'py> FromPyObject<'_, 'py> for Part {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Part> {
         let _calling = calling(object.py());
-        let (start, end): (u32, u32) = object.extract().map_err(|error| {
-            told(object.py(), error, |_| {
-                let found = shown(&object);
-                PyTypeError::new_err(format!("part must be one of Snapshot.partitions, found {found}"))
-            })
-        })?;
-        Ok(Part(VertexId(start)..VertexId(end)))
+        let wrong = || {
+            let found = shown(&object);
+            PyTypeError::new_err(format!("part must be one of Snapshot.partitions, found {found}"))
+        };
+        let read = object.extract::<(u32, u32, u64)>();
+        let (start, end, timestamp) = read.map_err(|error| told(object.py(), error, |_| wrong()))?;
+        if start > end {
+            Err(wrong())
+        } else {
+            Ok(Part(VertexId(start)..VertexId(end), Timestamp(timestamp)))
+        }
     }
 }
 
-fn options(columns: Option<Vec<String>>, part: Option<Part>) -> TableOptions {
-    let options = columns.map_or(TableOptions::new(), |names| TableOptions::new().columns(names));
-    part.map_or(options.clone(), |Part(ids)| options.within(ids))
+/// Returns the choice of columns and rows of a table.
+fn options(
+    reading: &Reading,
+    columns: Option<&Bound<'_, PyAny>>,
+    part: Option<Part>,
+) -> PyResult<TableOptions> {
+    let mut options = TableOptions::new();
+    if let Some(columns) = columns {
+        options = options.columns(read_names("columns", columns)?);
+    }
+    let Some(Part(ids, timestamp)) = part else { return Ok(options) };
+    // Another snapshot may have vertices in no part, or in two.
+    if timestamp != reading.snapshot.timestamp() {
+        return Err(DataError::new_err("part is of another snapshot: take the parts of this one"));
+    }
+    Ok(options.within(ids))
 }
 
 impl TableStream {
@@ -109,7 +128,7 @@ impl TableStream {
 
 #[pymethods]
 impl Snapshot {
-    /// Edges of one label as a stream of Arrow batches, made when they are pulled.
+    /// Edges of one label as a lazy stream: the store is read when a library asks for the next Arrow batch.
     ///
     /// Unlike ``edge_table`` the call reads no rows, and batches have at most 65,536 rows. The columns are
     /// ``src`` and ``dst``; ``src_kind`` and ``dst_kind`` if the graph has kinds and the label does not state
@@ -152,7 +171,7 @@ impl Snapshot {
     fn edge_stream(
         slf: &Bound<'_, Self>,
         label: Option<Label<'_>>,
-        columns: Option<Vec<String>>,
+        columns: Option<&Bound<'_, PyAny>>,
         rank_range: Option<RankRange>,
         r#where: Option<Where>,
         part: Option<Part>,
@@ -163,25 +182,27 @@ impl Snapshot {
         let name = schema.label_by_id(label).map_or("", |label| label.name());
         let labels = Some(Labels::of(name));
         let chosen = Chosen::new(&reading.origin, &schema, labels, rank_range, r#where)?;
-        let snapshot = slf.clone().unbind();
-        let table = TableStream { snapshot, rows: Rows::Edges(chosen), options: options(columns, part) };
+        let (snapshot, options) = (slf.clone().unbind(), options(&reading, columns, part)?);
+        let table = TableStream { snapshot, rows: Rows::Edges(chosen), options };
         // A column or a condition that does not fit is refused now, and not when rows are pulled.
         table.open(slf.py())?;
         Ok(table)
     }
 
-    /// Divide the vertices into parts, such that the vertices and edges of each part are about equally many.
+    /// Divide the vertices into parts with about equally many vertices and edges.
     ///
-    /// Each part can become a stream of its own, for another thread or another file. All parts show this
-    /// snapshot, so together they have every row once.
+    /// Each part can become a stream, for another thread or another file. All parts are of this snapshot, and
+    /// only its streams take them; together they have every row once.
     ///
     /// Parameters
     /// ----------
     /// parts : int
-    ///     The number of parts, at least 1. There are fewer if there are few vertices.
+    ///     The maximal number of parts, at least 1. A part has at least 64 consecutive vertices of the store.
     ///
-    /// Returns ------- list of tuple of (int, int) For the argument ``part`` of ``edge_stream`` and
-    /// ``vertex_stream``. The numbers are the store's own for vertices, not ids.
+    /// Returns
+    /// -------
+    /// list of tuple
+    ///     For the argument ``part`` of ``edge_stream`` and ``vertex_stream``.
     ///
     /// Raises
     /// ------
@@ -198,11 +219,12 @@ impl Snapshot {
     /// >>> parts = [polars.DataFrame(snapshot.edge_stream(part=part)) for part in snapshot.partitions(2)]
     /// >>> len(parts), sum(part.height for part in parts)
     /// (2, 1000)
-    fn partitions(&self, py: Python<'_>, parts: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32)>> {
+    fn partitions(&self, py: Python<'_>, parts: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32, u64)>> {
         let parts = count("parts", parts, 1)? as usize;
         let reading = self.reading()?;
         let ranges = py.detach(|| reading.snapshot.partitions(parts)).map_err(raise)?;
-        Ok(ranges.into_iter().map(|range| (range.start.0, range.end.0)).collect())
+        let timestamp = reading.snapshot.timestamp().0;
+        Ok(ranges.into_iter().map(|range| (range.start.0, range.end.0, timestamp)).collect())
     }
 
     /// All vertices of one kind as a stream of Arrow batches, made when they are pulled.
@@ -242,12 +264,12 @@ impl Snapshot {
     fn vertex_stream(
         slf: &Bound<'_, Self>,
         kind: Option<&str>,
-        columns: Option<Vec<String>>,
+        columns: Option<&Bound<'_, PyAny>>,
         part: Option<Part>,
     ) -> PyResult<TableStream> {
         let kind = slf.get().kind_schema()?.find_kind(kind.unwrap_or_default()).map_err(raise)?;
-        let snapshot = slf.clone().unbind();
-        let table = TableStream { snapshot, rows: Rows::Vertices(kind), options: options(columns, part) };
+        let options = options(&*slf.get().reading()?, columns, part)?;
+        let table = TableStream { snapshot: slf.clone().unbind(), rows: Rows::Vertices(kind), options };
         table.open(slf.py())?;
         Ok(table)
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -43,7 +44,10 @@ def test_files_have_the_rows_of_the_streams(db: hedgerow.Database, tmp_path: Pat
     assert Path(exported.files[-1]).name == "schema.json"
     knows = _read(exported.files, "edges-2-knows")
     assert knows.height == 3000
-    if format != "csv":
+    if format == "csv":
+        rows = pl.DataFrame(g.edge_stream("knows")).select("src", "dst", "since").cast(pl.Int64).rows()
+        assert knows.select("src", "dst", knows.columns[-1]).cast(pl.Int64).rows() == rows
+    else:
         assert knows.equals(pl.DataFrame(g.edge_stream("knows")))
         assert _read(exported.files, "vertices-1-page").equals(pl.DataFrame(g.vertex_stream("page")))
 
@@ -70,6 +74,38 @@ def test_parts_have_each_row_once_and_load_again(db: hedgerow.Database, tmp_path
         assert one.sort("id").equals(two.sort("id"))
 
 
+def test_small_graphs_have_the_same_names(tmp_path: Path) -> None:
+    with hedgerow.open() as db:
+        files = [Path(file).name for file in db.snapshot().export(tmp_path / "none", partitions=3).files]
+        assert files == ["vertices.0.parquet", "edges.0.parquet", "schema.json"]
+        db.add_edges([1], [2])
+        files = [Path(file).name for file in db.snapshot().export(tmp_path / "few", partitions=3).files]
+        assert files == ["vertices.0.parquet", "edges.0.parquet", "schema.json"]
+        assert Path(db.snapshot().export(tmp_path / "one").files[1]).name == "edges.parquet"
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_an_interrupted_export_leaves_no_directory(tmp_path: Path, format: str) -> None:
+    code = f"""
+import os, signal, threading, numpy as np, hedgerow
+db = hedgerow.open()
+db.add_edges(np.arange(400_000), np.arange(400_000) * 7 % 399_989, properties={{"x": np.arange(400_000)}})
+g = db.snapshot()
+started = threading.Event()
+def interrupt():
+    while not os.path.isdir({str(tmp_path / "out")!r}):
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    g.export({str(tmp_path / "out")!r}, format={format!r}, partitions=1)
+except KeyboardInterrupt:
+    print("interrupted", os.path.exists({str(tmp_path / "out")!r}))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "interrupted False\n", ran
+
+
 def test_an_export_runs_beside_writers(db: hedgerow.Database, tmp_path: Path) -> None:
     _fill(db)
     g, stop = db.snapshot(), threading.Event()
@@ -91,7 +127,7 @@ def test_an_export_runs_beside_writers(db: hedgerow.Database, tmp_path: Path) ->
         writer.join()
 
 
-def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with hedgerow.open(tmp_path / "store") as db:
         _fill(db)
         g = db.snapshot()
@@ -111,6 +147,11 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
             with pytest.raises(error, match=message):
                 g.export(tmp_path / path, **arguments)
         assert sorted(os.listdir(tmp_path)) == ["empty", "full", "store"]
+        assert not (tmp_path / "store" / "out").exists() and os.listdir(tmp_path / "full") == ["file"]
+        g.export(tmp_path / "empty")
+        monkeypatch.chdir(tmp_path / "store")
+        with pytest.raises(hedgerow.DataError, match="is inside the store"):
+            g.export("out")
         g.close()
         with pytest.raises(hedgerow.ClosedError):
             g.export(tmp_path / "out")

@@ -205,6 +205,8 @@ def test_the_second_kernel_builds_nothing(db: hedgerow.Database) -> None:
         ({"where": ("not", ("since", "prefix", "2"))}, "texts and bytes alone have a prefix", "DataError"),
         ({"where": ("or", ("since", ">", 1), ("until", "<", 2))}, "has a property until: the properties are", "DataError"),
         ({"where": ("not", ("since", ">", 1), ("since", "<", 2))}, '"not" takes one condition', "DataError"),
+        ({"where": ("or", [("since", ">", 1), ("since", "<", 2)])}, '"or" takes its conditions one after another', "DataError"),
+        ({"where": ("and", [("since", ">", 1)])}, '"and" takes its conditions one after another', "DataError"),
         ({"where": ("xor", ("since", ">", 1), ("since", "<", 2))}, "where must be a tuple", "TypeError"),
         ({"where": nested(200)}, "groups are nested deeper than 100", "DataError"),
         ({"where": ("or", *[("since", ">", 1)] * 1025)}, "exceeds the limit of 1024", "DataError"),

@@ -90,6 +90,11 @@ def test_results_are_those_of_the_files(shop: hedgerow.Snapshot, parquet: duckdb
 
 def test_kernels_are_tables(shop: hedgerow.Snapshot) -> None:
     assert shop.sql("SELECT count(*) FROM degrees").fetchall() == [(shop.vertex_count,)]
+    for kernel in ("bfs", "triangle_count", "path"):
+        with pytest.raises(hedgerow.ProgrammingError, match=f"kernel .* has arguments without defaults.*tables={{'{kernel}': g.run"):
+            shop.sql(f"SELECT * FROM {kernel}")
+    # A query that defines the name itself runs no kernel.
+    assert shop.sql("WITH path AS (SELECT 1 AS n), Pagerank AS (SELECT 2) SELECT n FROM path, pagerank").fetchall() == [(1,)]
     with hedgerow.open() as db:
         db.add_edges([1, 2, 3, 8], [2, 3, 1, 9])
         g = db.snapshot()
@@ -115,6 +120,11 @@ def test_names_of_tables(db: hedgerow.Database) -> None:
     for query in ("SELECT * FROM KNOWS", 'SELECT * FROM "both"', 'SELECT * FROM "Knows" a, "knows" b'):
         with pytest.raises(hedgerow.ProgrammingError, match="names of your own by tables="):
             g.sql(query)
+    db.add_edges([1], [2], label="Ärzte", properties={"of": ["a"]})
+    g = db.snapshot()
+    assert g.sql('SELECT of FROM "Ärzte"').fetchall() == g.sql('SELECT of FROM "ÄRZTE"').fetchall() == [("a",)]
+    with pytest.raises(hedgerow.DataError, match="two names differ in upper and lower case alone"):
+        g.sql("SELECT 1", tables={"T": g.edge_stream("knows"), "t": g.edge_stream("knows")})
     for query in ("SELECT * FROM nothing", "SELECT FROM FROM", "SELECT nope FROM edges"):
         with pytest.raises(duckdb.Error):
             g.sql(query)
@@ -132,6 +142,10 @@ def test_a_query_reads_other_tables_too(shop: hedgerow.Snapshot) -> None:
     assert shop.sql("SELECT count(*) FROM slim", tables=slim).fetchall() == shop.sql("SELECT count(*) FROM pays WHERE note IS NULL").fetchall()
     hops = shop.sql("SELECT count(*) FROM near WHERE value = 1", tables=slim).fetchall()
     assert hops == [(len(set(shop.neighbors(7, label="knows")) - {7}),)]
+    unseen = pl.DataFrame({"x": [1]})
+    for name in ("unseen", "tables", "known", "given"):
+        with pytest.raises(duckdb.Error, match="does not exist"):
+            shop.sql(f"SELECT * FROM {name}", tables={"other": unseen})
     own = shop.sql("WITH pays AS (SELECT * FROM pays WHERE src = 7) SELECT count(*) FROM pays").fetchall()
     assert own == [(shop.degree(7, label="pays"),)]
 

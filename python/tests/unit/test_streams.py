@@ -135,7 +135,37 @@ def test_parts_have_each_row_once(db: hedgerow.Database) -> None:
     for refused, error in ((0, hedgerow.DataError), ("2", TypeError), (-1, hedgerow.DataError)):
         with pytest.raises(error):
             g.partitions(refused)
-    for part in (3, (1, 2, 3), (-1, 2), ("a", "b")):
+    for part in (3, (1, 2), (5, 2, g.timestamp), (-1, 2, 3), ("a", "b", "c")):
         with pytest.raises(TypeError, match=r"part must be one of Snapshot\.partitions"):
             g.edge_stream(part=part)
     assert hedgerow.open().snapshot().partitions(3) == []
+
+
+def test_parts_are_of_one_snapshot_and_at_most_as_many_as_asked(db: hedgerow.Database) -> None:
+    empty = db.snapshot()
+    db.add_edges(np.arange(3000), np.arange(3000) + 1)
+    full = db.snapshot()
+    db.remove_vertices(np.arange(1000, 3001))
+    half = db.snapshot()
+    db.add_edges(np.arange(10_000, 20_000), np.arange(10_000, 20_000))
+    for g, rows in ((empty, 0), (full, 3000), (half, 999)):
+        for count in (1, 2, 5):
+            parts = g.partitions(count)
+            assert len(parts) <= count
+            assert sum(pa.table(g.edge_stream("", part=part)).num_rows for part in parts) == rows
+            assert sum(pa.table(g.vertex_stream(part=part)).num_rows for part in parts) == g.vertex_count
+    with pytest.raises(hedgerow.DataError, match="part is of another snapshot"):
+        half.edge_stream(part=full.partitions(2)[0])
+    for call in (half.edge_stream, half.vertex_stream):
+        with pytest.raises(TypeError, match="columns must be a sequence of names, found str"):
+            call(columns="dst")
+
+
+def test_parts_columns_and_conditions_go_together() -> None:
+    db = hedgerow.open(directed=False)
+    db.define_label("met", multi=True)
+    n = 5000
+    db.add_edges(np.arange(n) % 601, np.arange(n) % 977, label="met", ranks=np.arange(n), properties={"x": np.arange(n) % 7})
+    g = db.snapshot()
+    found = [pl.DataFrame(g.edge_stream("met", part=part, columns=["rank"], where=("x", ">", 4), rank_range=(100, None))) for part in g.partitions(4)]
+    assert sorted(pl.concat(found)["rank"].to_list()) == [rank for rank in range(100, n) if rank % 7 > 4]

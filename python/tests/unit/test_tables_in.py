@@ -87,8 +87,15 @@ def test_weights_and_ranks_are_named_columns_or_the_usual_ones() -> None:
     db.define_label("calls", multi=True)
     db.add_edges(pl.DataFrame({"src": [1, 1], "dst": [2, 2], "at": [70, 50]}), label="calls", rank="at")
     assert db.snapshot().edge_table("calls").ranks.tolist() == [50, 70]
-    db.add_edges(pl.DataFrame({"src": [1, 1], "dst": [3, 3], "weight": [1, 2]}), label="calls", weight="weight")
-    assert db.snapshot().edge_count_of("calls") == 4
+    db.add_edges(pl.DataFrame({"src": [1, 1], "dst": [3, 3], "cost": [1, 2]}), label="calls", weight="cost")
+    assert sorted(pl.DataFrame(db.snapshot().edge_stream("calls", where=("weight", ">", 0)))["weight"]) == [1.0, 2.0]
+    # Only one of two columns can be the weight.
+    both = pl.DataFrame({"src": [1], "dst": [9], "cost": [5.0], "weight": [70.0]})
+    for label in ("", "calls"):
+        with pytest.raises(hedgerow.DataError, match="two columns are the weights"):
+            db.add_edges(both, weight="cost", label=label)
+    db.add_edges(both, weight="cost", properties=[])
+    assert db.snapshot().weight(1, 9) == 5.0
 
 
 def test_rows_without_ranks_are_new_edges_over_all_parts_of_a_table() -> None:
@@ -173,7 +180,7 @@ def test_a_row_that_does_not_fit_leaves_the_transactions_before_it() -> None:
     db, table = hedgerow.open(), pa.table({"src": ids, "dst": ids})
     with pytest.raises(hedgerow.DataError, match="row 7 of the table") as caught:
         db.add_edges(table, batch=3)
-    assert caught.value.__notes__ == ["6 rows of the table are committed."]
+    assert caught.value.__notes__ == ["At least the first 6 rows of the table are committed."]
     assert db.snapshot().edge_count == 6
     with pytest.raises(hedgerow.DataError, match="row 2 of the table") as caught:
         db.add_edges(table.slice(5), batch=3)
@@ -216,7 +223,7 @@ def test_rows_of_existing_edges(conflict: Any) -> None:
     db.add_edges([1], [2], label="knows", properties={"since": [1], "note": ["x"]})
     table = pa.table({"src": [3, 1], "dst": [4, 2], "since": [7, 8]})
     if conflict == "raise":
-        with pytest.raises(hedgerow.DataError, match="row 1: the edge from 1 to 2 exists"):
+        with pytest.raises(hedgerow.DataError, match="row 1 of the table: the edge from 1 to 2 exists"):
             db.add_edges(table, label="knows", on_conflict=conflict, batch=1)
         return
     added = db.add_edges(table, label="knows", on_conflict=conflict, batch=1)
@@ -224,12 +231,65 @@ def test_rows_of_existing_edges(conflict: Any) -> None:
     assert db.snapshot().edge_properties(1, 2, label="knows") == {"since": 8 if conflict == "merge" else 1, "note": "x"}
 
 
+def test_kinds_and_ranks_of_a_table_are_not_lost_in_silence() -> None:
+    db, plain = hedgerow.open(), hedgerow.open()
+    db.define_kind("page")
+    db.define_label("views", src="", dst="page")
+    one = pa.table({"src": [1], "dst": [2], "dst_kind": ["page"]})
+    both = one.append_column("src_kind", pa.array([""]))
+    for store, rows, label, why in (
+        (db, one, "z", "it has only one of them"),
+        (plain, both, "z", "the graph has no kinds"),
+        (db, both, "views", 'label "views" states the kinds of its ends'),
+        (db, pa.table({"src": [1], "dst": [2], "rank": [7]}), "new", r'define_label\("new", multi=True\)'),
+    ):
+        with pytest.raises(hedgerow.DataError, match=why):
+            store.add_edges(rows, label=label)
+    missing = both.set_column(2, "dst_kind", pa.array([None], pa.string()))
+    with pytest.raises(hedgerow.DataError, match="row 0 of the table: column dst_kind names no kind"):
+        db.add_edges(missing, label="z")
+    # A caller who names such a column wants a property.
+    plain.add_edges(one, label="z", properties=["dst_kind"])
+    plain.add_edges(pa.table({"src": [1], "dst": [2], "rank": [7]}), label="new", properties=["rank"])
+    assert plain.snapshot().edge_properties(1, 2, label="new") == {"rank": 7}
+
+
+def test_calls_without_a_table_say_what_is_missing() -> None:
+    db = hedgerow.open()
+    for given, found in ((pl.LazyFrame({"src": [1], "dst": [2]}), "LazyFrame"), ([(1, 2), (3, 4)], "list"), ({"src": [1]}, "dict")):
+        with pytest.raises(TypeError, match=f"found one {found}: a lazy frame has one after collect"):
+            db.add_edges(given)
+    with pytest.raises(TypeError, match="missing 1 required argument: 'src'"):
+        db.add_edges()
+
+
+def test_tables_of_a_store_are_tables() -> None:
+    db, other = hedgerow.open(), hedgerow.open()
+    db.add_edges([1, 2], [2, 3], label="knows", properties={"since": [1, None]})
+    other.add_edges(db.snapshot().edge_table("knows"), label="knows")
+    other.add_edges(db.snapshot().edges(label="knows"), label="plain", properties=[])
+    assert _rows(other, "knows") == _rows(db, "knows") and _rows(other, "plain") == [(1, 2), (2, 3)]
+    frame = pd.DataFrame({"src": [1], "dst": [2], "dtype": ["x"], "num_chunks": [3]})
+    other.add_edges(frame, label="odd")
+    assert _rows(other, "odd") == [(1, 2, "x", 3)]
+
+
+def test_slices_of_a_large_table_fill_transactions() -> None:
+    db, rows = hedgerow.open(), 300_000
+    table = pa.table({"src": np.arange(rows), "dst": np.arange(rows), **{f"p{n}": np.arange(rows) for n in range(30)}})
+    before = db.published_ts
+    db.add_edges(table.to_reader(max_chunksize=1000), label="wide", properties=[])
+    assert db.published_ts - before <= 2 + rows // 65_536 * 2
+
+
 def test_columns_of_nulls_and_unnamed_indexes_are_left_out() -> None:
     db = hedgerow.open()
     frame = pd.DataFrame({"src": [1, 2], "dst": [2, 3], "x": [1, 2]})
     db.add_edges(frame[frame.x > 1], label="a")
     db.add_edges(pa.table({"src": [1], "dst": [2], "none": pa.nulls(1)}), label="b")
-    assert [list(db.snapshot().edge_table(label).properties) for label in "ab"] == [["x"], []]
+    db.add_edges(pl.DataFrame({"src": [1], "dst": [2], "none": [None]}), label="c")
+    db.add_vertices(pl.DataFrame({"id": [1], "none": [None]}))
+    assert [list(db.snapshot().edge_table(label).properties) for label in "abc"] == [["x"], [], []]
 
 
 def test_a_table_of_vertices() -> None:
@@ -247,12 +307,14 @@ def test_repeated_ids_in_a_table_of_vertices() -> None:
     db, table = hedgerow.open(), pa.table({"id": [1, 2, 1], "x": [1, 2, 3]})
     with pytest.raises(hedgerow.DataError, match="row 2 of the table: vertex 1 comes twice") as caught:
         db.add_vertices(table, batch=1)
-    assert caught.value.__notes__ == ["2 rows of the table are committed."]
+    assert caught.value.__notes__ == ["At least the first 2 rows of the table are committed."]
     added = db.add_vertices(table, batch=1, duplicates="first")
     assert (int(added), added.repeated) == (2, 1)
     assert db.snapshot().vertex_properties(1) == {"x": 1}
     with pytest.raises(hedgerow.NotSupportedError, match="needs all rows at once"):
         db.add_vertices(table, duplicates="last")
+    with pytest.raises(hedgerow.DataError, match="row 0 of the table: vertex 1 exists"):
+        db.add_vertices(table, duplicates="first", on_conflict="raise")
     with pytest.raises(hedgerow.DataError, match="the table has no column name: key= names one of id, x"):
         db.add_vertices(table, key="name")
     tx = db.write()

@@ -2,7 +2,7 @@
 //! where `.venv` has the packages; these are too large to be installed for a test.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::plan::Plan;
 use super::python;
@@ -26,9 +26,12 @@ pub(super) fn plan(root: &Path) -> Plan {
     };
     let absent: Vec<&str> =
         EXAMPLES.iter().map(|(_, module, _)| *module).filter(|module| !has(module)).collect();
+    let has_java =
+        Command::new("java").arg("-version").stderr(Stdio::null()).status().is_ok_and(|s| s.success());
+    let absent: Vec<&str> = absent.into_iter().chain((!has_java).then_some("Java")).collect();
     if !absent.is_empty() {
         return Plan::absent(format!(
-            ".venv has no {}; `.venv/bin/pip install pyspark ray` installs them, and Spark needs Java 17",
+            "there is no {}; `.venv/bin/pip install pyspark ray` installs the packages, and Spark needs Java 17",
             absent.join(" and no ")
         ));
     }

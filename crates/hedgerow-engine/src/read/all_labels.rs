@@ -85,17 +85,18 @@ impl Snapshot {
     /// [`ArgumentError::SeveralLabels`], which lists them, if edges have different labels.
     pub fn only_label(&self) -> Result<LabelId> {
         self.engine().check_owner()?;
-        self.only_of(self.used_labels())
+        self.only_of(self.used_labels(), LabelId::DEFAULT)
     }
 
-    /// Returns the only one of these labels that has edges, or the default one if none has.
-    pub(super) fn only_label_of(&self, labels: impl Iterator<Item = LabelId>) -> Result<LabelId> {
-        let has_edges = |label| self.has_edges(label).map(|has| has.then_some(label)).transpose();
-        self.only_of(labels.filter_map(has_edges))
+    /// Returns the only one of these labels that has edges, or the first one if none has.
+    pub(super) fn only_label_of(&self, labels: &[LabelId]) -> Result<LabelId> {
+        let has_edges = |&label: &LabelId| self.has_edges(label).map(|has| has.then_some(label)).transpose();
+        let none = labels.first().copied().unwrap_or(LabelId::DEFAULT);
+        self.only_of(labels.iter().filter_map(has_edges), none)
     }
 
-    fn only_of(&self, mut used: impl Iterator<Item = Result<LabelId>>) -> Result<LabelId> {
-        let first = used.next().transpose()?.unwrap_or(LabelId::DEFAULT);
+    fn only_of(&self, mut used: impl Iterator<Item = Result<LabelId>>, none: LabelId) -> Result<LabelId> {
+        let first = used.next().transpose()?.unwrap_or(none);
         let Some(second) = used.next().transpose()? else { return Ok(first) };
         let others = used.collect::<Result<Vec<_>>>()?;
         let schema = self.engine().catalog.schema.load();

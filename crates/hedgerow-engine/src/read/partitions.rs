@@ -41,17 +41,20 @@ impl Snapshot {
             let edges: usize = labels.iter().map(|census| census.mean(SubgraphId(id))).sum();
             u64::from(vertices.present(SubgraphId(id)).count_ones()) * (1 + edges as u64)
         };
-        let total: u64 = (0..subgraphs).map(weight).sum();
-        let (mut ranges, mut start, mut before) = (Vec::new(), 0, 0);
+        let mut left: u64 = (0..subgraphs).map(weight).sum();
+        let (mut ranges, mut start, mut taken) = (Vec::new(), 0, 0);
         for id in 0..subgraphs {
-            before += weight(id);
-            let end = ((id + 1) * SUBGRAPH_VERTICES as u32).min(bound);
-            // The range ends where its share of the weight does.
-            let share = (ranges.len() as u128 + 1) * u128::from(total);
-            if id + 1 == subgraphs || u128::from(before) * parts as u128 >= share {
-                ranges.push(VertexId(start)..VertexId(end));
-                start = end;
+            taken += weight(id);
+            // A range ends with its share of what is left; the last one has the rest.
+            let shares = (parts - ranges.len()) as u64;
+            if shares > 1 && taken > 0 && taken >= left.div_ceil(shares) && taken < left {
+                let end = VertexId(((id + 1) * SUBGRAPH_VERTICES as u32).min(bound));
+                ranges.push(VertexId(start)..end);
+                (start, left, taken) = (end.0, left - taken, 0);
             }
+        }
+        if start < bound {
+            ranges.push(VertexId(start)..VertexId(bound));
         }
         Ok(ranges)
     }

@@ -286,7 +286,7 @@ impl Snapshot {
         }
         let label = match selection.labels(&self.schema_seen())?[..] {
             [label] => label,
-            ref labels => self.only_label_of(labels.iter().copied())?,
+            ref labels => self.only_label_of(labels)?,
         };
         // Without an entry of the label, the conditions exclude all its edges, or it has none.
         let chosen = chosen.labels.into_iter().find(|chosen| chosen.label == label);
