@@ -43,6 +43,7 @@ def _take(shown: griffe.Object, real: Any) -> None:
         shown.docstring = griffe.Docstring(text, parent=shown, parser="numpy")
         _state_types(shown, text)
     if shown.is_class:
+        _declare_overloaded(shown)
         stub = {name for name, member in shown.members.items() if _is_public(name) and member.is_function}
         module = {name for name, member in vars(real).items() if _is_public(name) and callable(member)}
         if names := ", ".join(sorted(stub ^ module)):
@@ -50,6 +51,18 @@ def _take(shown: griffe.Object, real: Any) -> None:
         for name, member in shown.members.items():
             if _is_public(name) and (inner := inspect.getattr_static(real, name, None)) is not None:
                 _take(member, inner)
+
+
+def _declare_overloaded(shown: griffe.Object) -> None:
+    """Adds the members of which a stub has overloads alone: griffe makes none of them."""
+    for name, overloads in shown.overloads.items():
+        if name not in shown.members and overloads:
+            first = overloads[0]
+            every = {parameter.name: parameter for overload in overloads for parameter in overload.parameters}
+            parameters = griffe.Parameters(*every.values())
+            member = griffe.Function(name, parameters=parameters, returns=first.returns, lineno=first.lineno)
+            member.overloads = overloads
+            shown.set_member(name, member)
 
 
 def _state_types(shown: griffe.Object, text: str) -> None:

@@ -1,7 +1,7 @@
 //! The two forms of `add_edges`: columns one by one, or a table of another library.
 
 use arrow_array::RecordBatch;
-use hedgerow::{KeyKind, KindId, Schema, VertexKey, VertexKeyRef};
+use hedgerow::{KeyKind, KindId, Label, Schema, VertexKey, VertexKeyRef};
 use hedgerow_arrow::read::{self, Faults};
 use hedgerow_core::key::MAX_KEY_BYTES;
 use pyo3::exceptions::PyTypeError;
@@ -53,6 +53,15 @@ impl<'a, 'py> EdgeCall<'a, 'py> {
 
     fn columns(self) -> PyResult<Arguments<'a, 'py>> {
         let refuse = |what: &str| Err(PyTypeError::new_err(format!("add_edges() {what}")));
+        let names_columns =
+            [self.src, self.dst].into_iter().flatten().any(|end| end.is_instance_of::<PyString>());
+        if let (true, Ok(only)) = (names_columns, self.given.get_item(0)) {
+            let found = type_name(&only);
+            return refuse(&format!(
+                "src= and dst= name columns of a table, and {found} is no table with an Arrow stream: a lazy frame is one after \
+                 collect(), and polars.DataFrame(...) makes one of a dict"
+            ));
+        }
         if self.weight.is_some() || self.rank.is_some() {
             return refuse(
                 "got weight= or rank=, the names of a table's columns, but no table: columns are weights= and ranks=",
@@ -154,7 +163,6 @@ impl<'a> EdgeTable<'a> {
             None if has_ranks(handle, label)? => table.find_usual(RANK)?,
             None => None,
         };
-        let states_kinds = schema.label(label).is_some_and(|label| label.ends().is_some());
         let is_named =
             |column: &str| named.as_ref().is_some_and(|named| named.iter().any(|name| name == column));
         let kinds = KIND_COLUMNS.map(|column| match is_named(column) {
@@ -164,13 +172,11 @@ impl<'a> EdgeTable<'a> {
         });
         let kinds = match kinds {
             [Ok(None), Ok(None)] => None,
-            [Ok(Some(src)), Ok(Some(dst))] if !schema.kinds().is_empty() && !states_kinds => Some([src, dst]),
+            [Ok(Some(src)), Ok(Some(dst))] if !schema.kinds().is_empty() => Some([src, dst]),
             [Err(error), _] | [_, Err(error)] => return Err(error),
             // Without them the edges would be those of other vertices.
             _ => {
-                let why = if states_kinds {
-                    format!("label {label:?} states the kinds of its ends")
-                } else if schema.kinds().is_empty() {
+                let why = if schema.kinds().is_empty() {
                     "the graph has no kinds: define_kind defines them".to_owned()
                 } else {
                     "it has only one of them".to_owned()
@@ -203,10 +209,15 @@ impl<'a> EdgeTable<'a> {
     pub(crate) fn next(&mut self, py: Python<'_>, handle: &Handle, most: usize) -> PyResult<Option<Edges>> {
         let Some(rows) = self.table.next(py, most)? else { return Ok(None) };
         let (mut faults, schema) = (Faults::default(), handle.kind_schema()?);
+        let stated = schema.label(self.label).and_then(Label::ends);
         let keys = |at: usize, faults: &mut Faults| match self.kinds {
             Some(kinds) => {
-                let default = handle.config.keys;
-                keys_of_kinds(&rows, [self.ends[at], kinds[at]], (&schema, default), faults)
+                let of_kinds = KindsOfEnd {
+                    schema: &schema,
+                    default: handle.config.keys,
+                    stated: stated.map(|ends| ends[at]),
+                };
+                keys_of_kinds(&rows, [self.ends[at], kinds[at]], &of_kinds, faults)
             }
             None => frames::read_keys(&rows, self.ends[at], self.keys[at], faults),
         };
@@ -235,12 +246,21 @@ impl<'a> EdgeTable<'a> {
     }
 }
 
+/// The kinds that one end of the edges can have.
+struct KindsOfEnd<'a> {
+    schema: &'a Schema,
+    /// The type of the keys of the default kind.
+    default: KeyKind,
+    /// The kind that the label states.
+    stated: Option<KindId>,
+}
+
 /// Reads the keys in one column, of the kinds that another column names. If a kind has texts as keys, an
 /// export writes the keys of all kinds as texts.
 fn keys_of_kinds(
     rows: &RecordBatch,
     [keys, kinds]: [usize; 2],
-    (schema, default): (&Schema, KeyKind),
+    &KindsOfEnd { schema, default, stated }: &KindsOfEnd<'_>,
     faults: &mut Faults,
 ) -> PyResult<Keys> {
     let (array, name) = column(rows, keys)?;
@@ -256,6 +276,12 @@ fn keys_of_kinds(
             faults.add(row, &of_kinds, "names no kind of vertices");
             return VertexKey::U64(0);
         };
+        // A key of the default kind alone would become one of the kind that the label states.
+        if let Some(stated) = stated.filter(|stated| *stated != kind) {
+            let (found, stated) = (schema.kind_name(kind), schema.kind_name(stated));
+            faults.add(row, &of_kinds, &format!("has kind {found:?}, but the label states {stated:?}"));
+            return VertexKey::U64(0);
+        }
         let wanted = schema.kind_by_id(kind).map_or(default, hedgerow::Kind::keys);
         let number = |text: &str| text.parse().ok().filter(|number: &u64| number.to_string() == text);
         let key = match (key, wanted) {

@@ -200,8 +200,19 @@ impl Table {
         let field = self.schema.field(at);
         let (column, found) = (field.name(), field.data_type());
         let Some(kind) = read::property_type(found) else {
+            let into = match found {
+                DataType::Date32 | DataType::Date64 => "cast it to a timestamp",
+                DataType::Decimal32(..)
+                | DataType::Decimal64(..)
+                | DataType::Decimal128(..)
+                | DataType::Decimal256(..) => "cast it to a 64-bit float or to text",
+                DataType::Duration(_) | DataType::Time32(_) | DataType::Time64(_) => {
+                    "cast it to a whole number"
+                }
+                _ => "convert it",
+            };
             return Err(DataError::new_err(format!(
-                "column {column}: no property has the type {found}: convert it, or name the other columns by properties="
+                "column {column}: no property has the type {found}: {into}, or name the other columns by properties="
             )));
         };
         match types.of(name) {

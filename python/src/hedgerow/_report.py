@@ -38,7 +38,7 @@ class Added(int):
     ----------
     repeated : int or None
         The number of rows whose edge or vertex is also in an earlier row of the call. Each row is counted,
-        but the graph has the edge or vertex only once.
+        but the graph has the edge or vertex only once. None if a table has more rows than one transaction.
     new, existing : int or None
         The number of edges or vertices that were new, and the number that existed before; None if the call
         did not look them up.
@@ -64,9 +64,10 @@ class Added(int):
         return added
 
     def __repr__(self) -> str:
-        """The number, followed by the counts of repeated and existing rows unless they are 0."""
+        """The number, followed by the counts of repeated and existing rows unless they are 0 or there is none."""
         told = {name: getattr(self, name) for name in ("repeated", "existing")}
-        shown = "".join(f", {name}={count}" for name, count in told.items() if count)
+        # Repeated rows that were not counted are shown too: some may have replaced others.
+        shown = "".join(f", {name}={count}" for name, count in told.items() if count or (name == "repeated" and count is None))
         return f"Added({int(self)}{shown})" if shown else int.__repr__(self)
 
 

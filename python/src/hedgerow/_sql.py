@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +14,9 @@ __all__: list[str] = []
 # The names of the tables without a name of their own.
 _EDGES, _VERTICES = "edges", "vertices"
 
+# The rows from which on a table is divided for the threads of DuckDB.
+_LARGE = 100_000
+
 _INSTEAD = "give the streams names of your own by tables="
 
 
@@ -20,13 +24,15 @@ def sql(self: Snapshot, query: str, *, parameters: Any = None, tables: Mapping[s
     """Run a query of DuckDB over this snapshot. Needs the package ``duckdb``: ``pip install hedgerow[sql]``.
 
     Each kind is a table of vertices and each label a table of edges, under its name, with the columns of
-    ``vertex_stream`` and ``edge_stream``; ``vertices`` is the default kind, and ``edges`` the default label.
+    ``vertex_stream`` and ``edge_stream``; ``vertices`` is the default kind, and ``edges`` the default label,
+    unless a kind or a label has that name. A result of a kernel in a graph with kinds is joined by ``id`` and
+    ``id_kind``. Times are in UTC.
     A kernel whose arguments all have defaults, such as ``pagerank``, is a table of its result over the edges
     of all labels; it runs in this call if the query names it.
 
-    DuckDB reads the store when it reads the result. For each table that the query names, Hedgerow makes all
-    columns and rows on one thread, and DuckDB then filters them. A stream with ``columns`` and ``where`` in
-    ``tables`` makes less.
+    DuckDB reads the store when it reads the result. Hedgerow makes only the columns that the query names, or
+    all columns for ``*``, natural joins and the like, and large tables by all threads of DuckDB. It makes all
+    rows, and DuckDB then filters them: a stream with ``where`` in ``tables`` makes less.
 
     Parameters
     ----------
@@ -68,16 +74,25 @@ def sql(self: Snapshot, query: str, *, parameters: Any = None, tables: Mapping[s
         import duckdb
     except ImportError as error:
         raise NotSupportedError("sql needs DuckDB: pip install hedgerow[sql]") from error
+    if tables is not None and not isinstance(tables, Mapping):
+        raise DataError(f"tables must map names to tables, found {type(tables).__name__}")
     given = dict(tables or {})
     if len({_folded(name) for name in given}) < len(given):
         raise DataError("tables: two names differ in upper and lower case alone, which SQL does not distinguish")
     # A connection of its own: a result reads the tables by their names, and must not find those of another snapshot.
     connection = duckdb.connect(config={"python_enable_replacements": False})
+    # Times of the store are in UTC, and so is a text or a time without a zone that is compared with them.
+    connection.execute("SET TimeZone = 'UTC'").fetchall()
     for name, table in given.items():
-        connection.register(name, table)
+        # A relation belongs to its own connection, but any connection reads its stream.
+        connection.register(name, _Stream(table) if isinstance(table, duckdb.DuckDBPyRelation) else table)
     known, own = _tables(self), {_folded(name) for name in given}
     used: dict[str, tuple[str, str, str]] = {}
-    names, defined = _names(connection, query)
+    try:
+        names, defined, columns = _names(connection, query)
+    except duckdb.Error as error:
+        error.add_note(_told(known, given))
+        raise
     for name in sorted(names):
         found = None if _folded(name) in own else _find(known, name, _folded(name) in defined)
         if found is not None:
@@ -85,8 +100,59 @@ def sql(self: Snapshot, query: str, *, parameters: Any = None, tables: Mapping[s
             if before[1:] != found:
                 raise ProgrammingError(f"{before[2]!r} and {found[1]!r} are one name in SQL: {_INSTEAD}")
     for name, what, of in used.values():
-        connection.register(name, _stream(self, what, of))
-    return connection.sql(query, params=parameters)
+        if what == "kernel":
+            connection.register(name, self.run(of))
+        else:
+            _register(connection, name, self, what, of, columns)
+    try:
+        return connection.sql(query, params=parameters)
+    except duckdb.Error as error:
+        error.add_note(_told(known, given))
+        raise
+
+
+class _Stream:
+    """The rows of another object with an Arrow stream."""
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._of.__arrow_c_stream__(requested_schema)
+
+
+def _told(known: list[tuple[str, str, str]], given: dict[str, Any]) -> str:
+    """Returns the note of an error of DuckDB: the tables that there are."""
+    names = [*given, *(name for name, what, _ in known if what in ("label", "kind"))]
+    return f"The tables are {', '.join(map(_quoted, names))}, and kernels; tables= adds others."
+
+
+def _register(connection: Any, name: str, snapshot: Snapshot, what: str, of: str, wanted: set[str] | None) -> None:
+    """Makes a table of a connection from a label or a kind, with the wanted columns; with all if these are None."""
+    stream = functools.partial(snapshot.edge_stream if what == "label" else snapshot.vertex_stream, of)
+    columns = None
+    if wanted is not None:
+        connection.register(name, stream())
+        every = [column for (column,) in connection.execute(f"SELECT column_name FROM (DESCRIBE {_quoted(name)})").fetchall()]
+        connection.unregister(name)
+        # A table needs a column even if the query only counts its rows.
+        columns = [column for column in every if _folded(column) in wanted] or every[:1]
+    rows = snapshot.edge_count_of(of) if what == "label" else snapshot.vertex_count
+    ((threads,),) = connection.execute("SELECT current_setting('threads')").fetchall()
+    parts = snapshot.partitions(threads) if rows >= _LARGE else []
+    if len(parts) < 2:
+        connection.register(name, stream(columns=columns))
+        return
+    # DuckDB reads a stream by one thread, and the parts of a union by several.
+    names = [f"hedgerow part {at} of {name}" for at in range(len(parts))]
+    for part, its_name in zip(parts, names, strict=True):
+        connection.register(its_name, stream(columns=columns, part=part))
+    union = " UNION ALL ".join(f"SELECT * FROM {_quoted(its_name)}" for its_name in names)
+    connection.execute(f"CREATE TEMP VIEW {_quoted(name)} AS {union}").fetchall()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _folded(name: str) -> str:
@@ -94,26 +160,42 @@ def _folded(name: str) -> str:
     return "".join(char.lower() if char.isascii() else char for char in name)
 
 
-def _names(connection: Any, query: str) -> tuple[set[str], set[str]]:
-    """Returns the names of the tables that a query reads, and the folded names of those that it defines by WITH."""
+def _names(connection: Any, query: str) -> tuple[set[str], set[str], set[str] | None]:
+    """Returns the names of the tables that a query reads, the folded names of those that it defines by WITH, and the
+    folded names of the columns that it may read: None if it may read any column.
+    """
     ((text,),) = connection.execute("SELECT json_serialize_sql(?)", [query]).fetchall()
     parsed = json.loads(text)
     if parsed["error"]:
         # This raises the error of a wrong query, and knows statements that are no SELECT.
-        return set(connection.get_table_names(query)), set()
-    found, defined, rest = set(), set(), [parsed]
+        return set(connection.get_table_names(query)), set(), None
+    found, defined, columns, single, rows, rest = set(), set(), set(), set(), set(), [parsed]
+    reads_all = False
     while rest:
         node = rest.pop()
-        if isinstance(node, dict):
-            if node.get("type") == "BASE_TABLE" and not node.get("schema_name"):
-                found.add(node["table_name"])
-            ctes = node.get("cte_map")
-            if isinstance(ctes, dict):
-                defined.update(_folded(entry["key"]) for entry in ctes.get("map", []))
-            rest.extend(node.values())
-        elif isinstance(node, list):
+        if isinstance(node, list):
             rest.extend(node)
-    return found, defined
+        if not isinstance(node, dict):
+            continue
+        rest.extend(node.values())
+        what = node.get("type")
+        if what == "BASE_TABLE":
+            if not node.get("schema_name"):
+                found.add(node["table_name"])
+            # A table's name or alias is a row of all columns, and an alias may rename columns by their places.
+            rows.update((_folded(node["table_name"]), _folded(node.get("alias") or "")))
+            reads_all = reads_all or bool(node.get("column_name_alias"))
+        if node.get("class") == "COLUMN_REF":
+            names = [_folded(name) for name in node["column_names"]]
+            columns.update(names)
+            single.update(names[:1] if len(names) == 1 else [])
+        columns.update(_folded(name) for name in node.get("using_columns") or [])
+        reads_all = reads_all or node.get("class") in ("STAR", "POSITIONAL_REFERENCE") or what in ("SHOW_REF", "PIVOT")
+        reads_all = reads_all or node.get("ref_type") == "NATURAL"
+        ctes = node.get("cte_map")
+        if isinstance(ctes, dict):
+            defined.update(_folded(entry["key"]) for entry in ctes.get("map", []))
+    return found, defined, None if reads_all or single & rows else columns
 
 
 def _tables(snapshot: Snapshot) -> list[tuple[str, str, str]]:
@@ -145,9 +227,3 @@ def _find(tables: list[tuple[str, str, str]], name: str, is_defined: bool) -> tu
     if what == "arguments":
         raise ProgrammingError(f"kernel {of} has arguments without defaults, or no table as its result: tables={{{name!r}: g.run({of!r}, ...)}} makes one")
     return what, of
-
-
-def _stream(snapshot: Snapshot, what: str, of: str) -> Any:
-    if what == "label":
-        return snapshot.edge_stream(of)
-    return snapshot.vertex_stream(of) if what == "kind" else snapshot.run(of)

@@ -88,6 +88,8 @@ def test_small_graphs_have_the_same_names(tmp_path: Path) -> None:
 def test_an_interrupted_export_leaves_no_directory(tmp_path: Path, format: str) -> None:
     code = f"""
 import os, signal, threading, numpy as np, hedgerow
+# A process in the background may have been started without this handler.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 db = hedgerow.open()
 db.add_edges(np.arange(400_000), np.arange(400_000) * 7 % 399_989, properties={{"x": np.arange(400_000)}})
 g = db.snapshot()

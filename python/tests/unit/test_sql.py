@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import datetime
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import polars as pl
 import pytest
 
 import hedgerow
+from hedgerow import _sql
 
 # Joins, filters and aggregates over the tables of `shop`.
 QUERIES = [
@@ -71,6 +73,7 @@ def parquet(shop: hedgerow.Snapshot, tmp_path_factory: pytest.TempPathFactory) -
     """Returns a connection with a view of each exported file."""
     files = shop.export(tmp_path_factory.mktemp("shop") / "tables", partitions=2).files
     connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'").fetchall()
     for table in {Path(file).name.split(".")[0] for file in files if not file.endswith("json")}:
         name = table.rpartition("-")[2]
         path = Path(files[0]).parent / f"{table}.*parquet"
@@ -78,14 +81,53 @@ def parquet(shop: hedgerow.Snapshot, tmp_path_factory: pytest.TempPathFactory) -
     return connection
 
 
+@pytest.mark.parametrize("large", [0, 10**9], ids=["divided", "whole"])
 @pytest.mark.parametrize("query", QUERIES)
-def test_results_are_those_of_the_files(shop: hedgerow.Snapshot, parquet: duckdb.DuckDBPyConnection, query: str) -> None:
+def test_results_are_those_of_the_files(shop: hedgerow.Snapshot, parquet: duckdb.DuckDBPyConnection, query: str, large: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_sql, "_LARGE", large)
     found, expected = shop.sql(query), parquet.sql(query)
     assert found.columns == expected.columns
     rows, others = found.fetchall(), expected.fetchall()
     # No edge has the default label.
     assert bool(rows) is ("FROM edges" not in query)
     assert sorted(map(repr, rows)) == sorted(map(repr, others))
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("SELECT count(*) FROM pays", {"src"}),
+        ("SELECT p.amount FROM pays p WHERE DST > 3", {"dst", "amount"}),
+        ("SELECT sum(amount) FROM pays JOIN knows USING (src)", {"src", "amount"}),
+        ("FROM pays", None),
+        ("SELECT p FROM pays p", None),
+        ("SELECT count(pays) FROM pays", None),
+        ("SELECT a FROM pays AS p(a, b)", None),
+        ("SELECT 1 FROM pays NATURAL JOIN knows", None),
+        ("SELECT #1 FROM pays", None),
+        ("SELECT COLUMNS('a.*') FROM pays", None),
+        ("DESCRIBE pays", None),
+        ("WITH q AS (SELECT note FROM pays) SELECT * FROM q", None),
+        ("WITH q AS (SELECT note FROM pays) SELECT upper(note) FROM q", {"note"}),
+    ],
+)
+def test_only_the_columns_that_a_query_may_read_are_made(
+    shop: hedgerow.Snapshot, query: str, columns: set[str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+    of_label = _sql.Snapshot.edge_stream
+
+    def edge_stream(self: hedgerow.Snapshot, label: str, **chosen: Any) -> Any:
+        made.append((label, chosen.get("columns")))
+        return of_label(self, label, **chosen)
+
+    class Spied:
+        def __getattr__(self, name: str) -> Any:
+            return (lambda *given, **named: edge_stream(shop, *given, **named)) if name == "edge_stream" else getattr(shop, name)
+
+    _sql.sql(Spied(), query).fetchall()  # type: ignore[arg-type]
+    found = [chosen for label, chosen in made if label == "pays"][-1]
+    assert (found if found is None else set(found)) == columns
 
 
 def test_kernels_are_tables(shop: hedgerow.Snapshot) -> None:
@@ -126,8 +168,11 @@ def test_names_of_tables(db: hedgerow.Database) -> None:
     with pytest.raises(hedgerow.DataError, match="two names differ in upper and lower case alone"):
         g.sql("SELECT 1", tables={"T": g.edge_stream("knows"), "t": g.edge_stream("knows")})
     for query in ("SELECT * FROM nothing", "SELECT FROM FROM", "SELECT nope FROM edges"):
-        with pytest.raises(duckdb.Error):
+        with pytest.raises(duckdb.Error) as caught:
             g.sql(query)
+        assert '"edges"' in caught.value.__notes__[0] and "tables= adds others" in caught.value.__notes__[0]
+    with pytest.raises(hedgerow.DataError, match="tables must map names to tables, found list"):
+        g.sql("SELECT 1", tables=[])  # type: ignore[arg-type]
 
 
 def test_a_query_reads_other_tables_too(shop: hedgerow.Snapshot) -> None:
@@ -140,6 +185,8 @@ def test_a_query_reads_other_tables_too(shop: hedgerow.Snapshot) -> None:
     assert shop.sql("SELECT count(*) FROM pays WHERE src = $who", parameters={"who": 7}).fetchall() == [(shop.degree(7, label="pays"),)]
     slim = {"slim": shop.edge_stream("pays", columns=["dst"], where=("note", "is", None)), "near": shop.bfs(7, label="knows")}
     assert shop.sql("SELECT count(*) FROM slim", tables=slim).fetchall() == shop.sql("SELECT count(*) FROM pays WHERE note IS NULL").fetchall()
+    relation = {"mine": duckdb.sql("SELECT 7::UBIGINT AS id"), "theirs": shop.sql("SELECT id FROM vertices WHERE id < 3")}
+    assert shop.sql("SELECT (SELECT sum(id) FROM mine), (SELECT count(*) FROM theirs)", tables=relation).fetchall() == [(7, 3)]
     hops = shop.sql("SELECT count(*) FROM near WHERE value = 1", tables=slim).fetchall()
     assert hops == [(len(set(shop.neighbors(7, label="knows")) - {7}),)]
     unseen = pl.DataFrame({"x": [1]})
@@ -193,6 +240,20 @@ def test_without_the_package(shop: hedgerow.Snapshot, monkeypatch: pytest.Monkey
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(hedgerow.NotSupportedError, match=r"pip install hedgerow\[sql\]"):
         shop.sql("SELECT 1")
+
+
+def test_times_are_compared_in_utc(db: hedgerow.Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        db.add_edges([1, 2], [2, 3], label="t", properties={"when": np.array(["2024-01-01T23:30", "2024-01-02T00:30"], "M8[m]")})
+        g = db.snapshot()
+        assert g.edge_table("t", where=("when", "<", "2024-01-02")).src.tolist() == [1]
+        assert g.sql("SELECT src FROM t WHERE \"when\" < '2024-01-02'").fetchall() == [(1,)]
+        assert g.sql("SELECT src FROM t WHERE \"when\" < ?", parameters=[datetime.datetime(2024, 1, 2)]).fetchall() == [(1,)]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_values_come_back_as_they_are(db: hedgerow.Database) -> None:

@@ -127,7 +127,7 @@ _REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], type[Exception], str]]
         {"src": [1], "dst": [2], "day": [datetime.date(2020, 1, 1)]},
         {},
         hedgerow.DataError,
-        "column day: no property has the type Date32",
+        "column day: no property has the type Date32: cast it to a timestamp",
     ),
     "lists": ({"src": [1], "dst": [2], "all": [[1]]}, {}, hedgerow.DataError, "column all: no property has the type List"),
     "fine time": ({"src": [1], "dst": [2], "at": _TIMES}, {}, hedgerow.DataError, "row 0 of the table: column at has a time finer"),
@@ -240,7 +240,7 @@ def test_kinds_and_ranks_of_a_table_are_not_lost_in_silence() -> None:
     for store, rows, label, why in (
         (db, one, "z", "it has only one of them"),
         (plain, both, "z", "the graph has no kinds"),
-        (db, both, "views", 'label "views" states the kinds of its ends'),
+        (db, both.set_column(2, "dst_kind", pa.array([""])), "views", 'has kind "", but the label states "page"'),
         (db, pa.table({"src": [1], "dst": [2], "rank": [7]}), "new", r'define_label\("new", multi=True\)'),
     ):
         with pytest.raises(hedgerow.DataError, match=why):
@@ -248,6 +248,13 @@ def test_kinds_and_ranks_of_a_table_are_not_lost_in_silence() -> None:
     missing = both.set_column(2, "dst_kind", pa.array([None], pa.string()))
     with pytest.raises(hedgerow.DataError, match="row 0 of the table: column dst_kind names no kind"):
         db.add_edges(missing, label="z")
+    db.add_edges(both, label="views")
+    assert db.snapshot().has_edge(1, ("page", 2), label="views")
+    again = hedgerow.open()
+    again.define_kind("page")
+    again.define_label("views", src="", dst="page")
+    again.add_edges(db.snapshot().edge_table("views"), label="views")
+    assert _rows(again, "views") == _rows(db, "views")
     # A caller who names such a column wants a property.
     plain.add_edges(one, label="z", properties=["dst_kind"])
     plain.add_edges(pa.table({"src": [1], "dst": [2], "rank": [7]}), label="new", properties=["rank"])
@@ -259,6 +266,8 @@ def test_calls_without_a_table_say_what_is_missing() -> None:
     for given, found in ((pl.LazyFrame({"src": [1], "dst": [2]}), "LazyFrame"), ([(1, 2), (3, 4)], "list"), ({"src": [1]}, "dict")):
         with pytest.raises(TypeError, match=f"found one {found}: a lazy frame has one after collect"):
             db.add_edges(given)
+        with pytest.raises(TypeError, match=f"{found} is no table with an Arrow stream: a lazy frame is one after collect"):
+            db.add_edges(given, src="src", dst="dst")
     with pytest.raises(TypeError, match="missing 1 required argument: 'src'"):
         db.add_edges()
 

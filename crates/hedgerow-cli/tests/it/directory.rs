@@ -117,8 +117,8 @@ fn a_schema_that_disagrees_is_refused() {
     let changes: &[(Change, &str)] = &[
         (|s| s["format"] = json!("csv"), "schema.json: format: expected \"hedgerow-export\", found \"csv\""),
         (
-            |s| s["version"] = json!(3),
-            "schema.json: version: expected 1 or 2, which this program knows, found 3",
+            |s| s["version"] = json!(4),
+            "schema.json: version: expected 1 to 3, which this program knows, found 4",
         ),
         (
             |s| s["keys"] = json!("int"),

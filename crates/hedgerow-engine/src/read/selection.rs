@@ -138,6 +138,14 @@ impl<'a> EdgeSelection<'a> {
 
     /// Takes only edges for which the predicate is true, and what all other calls demand. Its conditions are
     /// like those of [`filter_by`](Self::filter_by), at most 1,024 with those of the other calls.
+    ///
+    /// ```
+    /// use hedgerow::{Comparison, Condition, EdgeSelection, Predicate};
+    ///
+    /// let large = Predicate::new("amount", Condition::Compares(Comparison::Greater, 100.into()));
+    /// let rent = Predicate::new("note", Condition::prefix("rent"));
+    /// let selection = EdgeSelection::of("pays").matching(large | !rent);
+    /// ```
     pub fn matching(mut self, predicate: Predicate) -> EdgeSelection<'a> {
         self.filter.push(predicate);
         self

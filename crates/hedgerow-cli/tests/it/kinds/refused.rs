@@ -148,7 +148,7 @@ fn kinds_that_do_not_fit_the_store_are_refused() {
 fn a_directory_that_disagrees_about_kinds_is_refused() {
     type Change = fn(&mut serde_json::Value);
     let changes: &[(Change, &str)] = &[
-        (|s| s["version"] = 3.into(), "version: expected 1 or 2, which this program knows, found 3"),
+        (|s| s["version"] = 4.into(), "version: expected 1 to 3, which this program knows, found 4"),
         (|s| s["kinds"] = 7.into(), "schema.json: kinds: expected a list, found 7"),
         (
             |s| s["kinds"][0]["name"] = "".into(),
