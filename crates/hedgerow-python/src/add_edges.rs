@@ -41,7 +41,7 @@ impl Database {
     ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids. Columns are
     ///     arrays of NumPy, columns of pandas, Polars and PyArrow, and sequences. With a table: the names of
     ///     its columns, ``"src"`` and ``"dst"`` if not given. Its columns ``src_kind`` and ``dst_kind`` name
-    ///     kinds, if the graph has kinds and the label does not state them.
+    ///     kinds, if the graph has kinds.
     /// weights : array_like of float, optional
     ///     The weights in a weighted graph; 1 if not given. ``on_conflict`` determines the weight of an
     ///     existing edge.

@@ -23,22 +23,32 @@ impl Database {
     /// Each batch is a transaction: if a batch fails, the earlier batches stay. Arguments are checked before
     /// anything is written, the values of a table when their rows are read.
     ///
-    /// Parameters ---------- keys : array_like or table Vertex ids of one kind: a NumPy array, a list, or a
-    /// column of Arrow, pandas or Polars; or pairs of the kind and the id; or a result or a table of vertices
-    /// of this package, of which the call takes only the ids. Or a table with a vertex in each row, like in
-    /// ``add_edges``: its other columns become properties. A ``vertex_stream`` is such a table, and with
-    /// ``key`` any table is. key : str, optional The column of a table with the ids; ``"id"`` if not given.
-    /// kind : str, optional The kind; if not given, the kind of the pairs, or else the default one.
-    /// properties : mapping or data frame, optional Columns by name, each with the length of ``keys``; for a
-    /// missing value no property is set. A single value instead of a column applies to each vertex. With a
-    /// table: the names of the columns that become properties; all others if not given. duplicates :
-    /// {"raise", "first", "last"} The row that is used if an id is repeated in the call. A call with a table
-    /// keeps the ids that it has read, and refuses ``"last"``. on_conflict : {"merge", "replace", "skip",
-    /// "raise"} The treatment of an existing vertex: set the properties that its row has, replace all its
-    /// properties with the row's, leave it unchanged, or refuse the call. ``"replace"`` reads nothing, and is
-    /// the fastest; so is ``"merge"`` if rows have a value of every property of the kind. Otherwise the call
-    /// looks up each vertex. batch : int The number of vertices in a transaction. It is halved each time that
-    /// the memory limit has no room for one.
+    /// Parameters
+    /// ----------
+    /// keys : array_like or table
+    ///     Vertex ids of one kind: a NumPy array, a list, or a column of Arrow, pandas or Polars; or pairs of
+    ///     the kind and the id; or a result or a table of vertices of this package, of which the call takes
+    ///     only the ids. Or a table with a vertex in each row, like in ``add_edges``: its other columns
+    ///     become properties. A ``vertex_stream`` is such a table, and with ``key`` any table is.
+    /// key : str, optional
+    ///     The column of a table with the ids; ``"id"`` if not given.
+    /// kind : str, optional
+    ///     The kind; if not given, the kind of the pairs, or else the default one.
+    /// properties : mapping or data frame, optional
+    ///     Columns by name, each with the length of ``keys``; for a missing value no property is set. A
+    ///     single value instead of a column applies to each vertex. With a table: the names of the columns
+    ///     that become properties; all others if not given.
+    /// duplicates : {"raise", "first", "last"}
+    ///     The row that is used if an id is repeated in the call. A call with a table keeps the ids that it
+    ///     has read, and refuses ``"last"``.
+    /// on_conflict : {"merge", "replace", "skip", "raise"}
+    ///     The treatment of an existing vertex: set the properties that its row has, replace all its
+    ///     properties with the row's, leave it unchanged, or refuse the call. ``"replace"`` reads nothing,
+    ///     and is the fastest; so is ``"merge"`` if rows have a value of every property of the kind.
+    ///     Otherwise the call looks up each vertex.
+    /// batch : int
+    ///     The number of vertices in a transaction. It is halved each time that the memory limit has no room
+    ///     for one.
     ///
     /// Returns
     /// -------

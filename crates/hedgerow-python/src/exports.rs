@@ -46,11 +46,17 @@ impl Snapshot {
     /// command ``hedgerow load STORE DIR`` loads the directory into an equal store. If the export fails, the
     /// directory is as before.
     ///
-    /// Parameters ---------- path : str or path A directory that does not exist or is empty. format :
-    /// {"parquet", "arrow", "csv"} The form of the files. partitions : int The maximal number of files for
-    /// each table of Parquet or Arrow. ``Snapshot.partitions`` sets the ranges of vertices, and threads write
-    /// the files in parallel. Programs such as Spark read them side by side. More than 1 gives each file the
-    /// number of its part: ``edges.0.parquet``, ``edges-1-pays.0.parquet``.
+    /// Parameters
+    /// ----------
+    /// path : str or path
+    ///     A directory that does not exist or is empty.
+    /// format : {"parquet", "arrow", "csv"}
+    ///     The form of the files.
+    /// partitions : int
+    ///     The maximal number of files for each table of Parquet or Arrow. ``Snapshot.partitions`` sets the
+    ///     ranges of vertices, and threads write the files in parallel. Programs such as Spark read them side
+    ///     by side. More than 1 gives each file the number of its part: ``edges.0.parquet``,
+    ///     ``edges-1-pays.0.parquet``.
     ///
     /// Returns
     /// -------

@@ -243,6 +243,14 @@ def test_each_parameter_is_one_of_these_things() -> None:
     assert ARGUMENTS.keys() - FUNCTIONS.keys() == set(), "ARGUMENTS has calls that no longer exist"
 
 
+def test_headings_of_docstrings_are_lines_of_their_own() -> None:
+    owners = [member for member in vars(hedgerow).values() if isinstance(member, type)]
+    documented = [member for owner in [hedgerow, *owners] for member in vars(owner).values() if callable(member)]
+    lines = [line.strip() for member in documented for line in (inspect.getdoc(member) or "").splitlines()]
+    assert lines.count("Parameters") >= 50
+    assert [line for line in lines if "----" in line and line.strip("-")] == []
+
+
 def test_reads_take_several_labels_and_both_directions() -> None:
     writes = ("put_edge", "add_edge", "insert_edge", "update_edge", "remove_edge", "add_edges", "update_edges", "remove_edges")
     one = {call for call, _ in takes(THINGS["one label"]) if call.split(".")[1] not in writes}
