@@ -14,7 +14,7 @@ type Model = BTreeSet<(u64, u64)>;
 fn agree(snapshot: &Snapshot, model: &Model) {
     for src in 0..16 {
         for dst in 0..16 {
-            let found = snapshot.contains_edge(src, dst).expect("a snapshot reads");
+            let found = snapshot.contains_edge((src, dst)).expect("a snapshot reads");
             assert_eq!(found, model.contains(&(src, dst)), "{src} -> {dst}");
         }
     }

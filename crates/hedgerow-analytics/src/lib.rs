@@ -29,7 +29,7 @@ use hedgerow_kernels::{Cancel, KernelError};
 /// [needs](Kernel::needs_resident) that, or if the memory limit leaves room; else they are read by the page.
 /// For a kernel that reads weights, each edge has the weight of its label, unless the selection names a
 /// property ([`EdgeSelection::weighted`]). Costs as much as [`Snapshot::kernel_view`] or
-/// [`Snapshot::view_selected`].
+/// [`Snapshot::view`].
 ///
 /// # Errors
 /// The errors of these two methods. If the kernel needs all edges in memory, `MemoryLimit` has the number of
@@ -41,7 +41,7 @@ pub fn view(
 ) -> hedgerow_engine::Result<KernelView> {
     let selection = if kernel.reads_weights { selection.clone().weighted() } else { selection.clone() };
     match kernel.needs_resident {
-        true => snapshot.view_selected(&selection).map(KernelView::Resident),
+        true => snapshot.view(&selection).map(KernelView::Resident),
         false => snapshot.kernel_view(&selection),
     }
 }

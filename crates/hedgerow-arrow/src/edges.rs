@@ -5,13 +5,17 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchOptions, RecordBatchReader, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
-use hedgerow::{EdgeScan, EdgeSelection, KeyColumn, KindId, Property, Schema, Snapshot, VertexId};
+use hedgerow::{
+    EdgeRow, EdgeScan, EdgeSelection, Expansion, KeyColumn, KindId, LabelId, Property, Schema, Snapshot,
+    VertexId,
+};
 
 use crate::column::{PropertyColumn, field_of};
 use crate::options::TableOptions;
 use crate::{BATCH_BYTES, BATCH_ROWS, Error, keys};
 
-/// Chosen edges of a label as record batches, in the order of [`Snapshot::scan_edges`].
+/// Chosen edges of a label as record batches: all of them in the order of [`Snapshot::scan_edges`], or those
+/// of given vertices in the order of [`Snapshot::expand`].
 ///
 /// The columns are `src` and `dst` (the keys of the ends), `src_kind` and `dst_kind` if the store has kinds
 /// and the label does not state those of its ends, `rank` of a `multi` label, `weight` of the default label
@@ -25,18 +29,34 @@ pub struct EdgeBatches {
     schema: SchemaRef,
     /// The content of each column.
     columns: Vec<Content>,
-    scan: EdgeScan,
+    edges: Edges,
     rows: Rows,
     /// The batches of the source that was read last.
     ready: VecDeque<RecordBatch>,
     has_ended: bool,
 }
 
+/// The read from which the edges come.
+enum Edges {
+    Scan(Box<EdgeScan>),
+    OfVertices(Expansion),
+}
+
+impl Edges {
+    /// Calls `f` with the edges of the next source, or of the next given vertex. False if none was left.
+    fn next(&mut self, f: impl FnMut(EdgeRow<'_>)) -> hedgerow::Result<bool> {
+        match self {
+            Edges::Scan(scan) => scan.next_source(f),
+            Edges::OfVertices(expansion) => expansion.next_vertex(f),
+        }
+    }
+}
+
 /// The rows that are gathered for the next batch.
 #[derive(Default)]
 struct Rows {
     count: usize,
-    /// The sources, each with the number of its edges.
+    /// The sources, each with the number of consecutive edges that it has.
     sources: Vec<(VertexId, usize)>,
     dst: Vec<VertexId>,
     ranks: Vec<u64>,
@@ -82,8 +102,51 @@ impl EdgeBatches {
         if let Some(sources) = &options.within {
             scan = scan.within(sources.clone());
         }
+        let label = scan.label();
+        EdgeBatches::of(snapshot, label, Edges::Scan(Box::new(scan)), options)
+    }
+
+    /// Begins the table of the edges that a selection takes at given vertices, all of one label. The rows are
+    /// those of [`Snapshot::expand`]; a part of the graph in `options` restricts the vertices. Reads no edges
+    /// yet, and costs as [`EdgeSelection::only_label`] if the selection does not name one label.
+    ///
+    /// ```
+    /// use hedgerow::{EdgeSelection, Graph};
+    /// use hedgerow_arrow::{EdgeBatches, TableOptions};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.insert_edges(&[(1, 2), (1, 3), (4, 1)])?;
+    /// let snapshot = graph.snapshot()?;
+    /// let ids = vec![snapshot.vertex_id(1)?.expect("there is a vertex 1")];
+    /// let mut batches = EdgeBatches::of_vertices(&snapshot, ids, &EdgeSelection::all(), &TableOptions::new())?;
+    /// assert_eq!(batches.next().expect("there are edges")?.num_rows(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Store`]: those of [`Snapshot::expand`] and [`EdgeSelection::only_label`]. [`Error::Column`]:
+    /// a column that the table does not have.
+    pub fn of_vertices(
+        snapshot: &Snapshot,
+        mut vertices: Vec<VertexId>,
+        selection: &EdgeSelection<'_>,
+        options: &TableOptions,
+    ) -> Result<EdgeBatches, Error> {
+        if let Some(part) = &options.within {
+            vertices.retain(|id| part.contains(id));
+        }
+        let label = selection.only_label(snapshot)?;
+        EdgeBatches::of(snapshot, label, Edges::OfVertices(snapshot.expand(vertices, selection)?), options)
+    }
+
+    fn of(
+        snapshot: &Snapshot,
+        label: LabelId,
+        edges: Edges,
+        options: &TableOptions,
+    ) -> Result<EdgeBatches, Error> {
         let (schema, config) = (snapshot.schema(), snapshot.config());
-        let of = schema.find_label(scan.label())?;
+        let of = schema.find_label(label)?;
         let label = Label {
             has_kinds: of.ends().is_none() && !schema.kinds().is_empty(),
             is_multi: of.is_multi(),
@@ -106,7 +169,7 @@ impl EdgeBatches {
         let fields: Vec<Field> = places.into_iter().map(|place| fields[place].clone()).collect();
         let schema = Arc::new(arrow_schema::Schema::new(fields));
         let (snapshot, ready) = (snapshot.clone(), VecDeque::new());
-        Ok(EdgeBatches { snapshot, label, schema, columns, scan, rows, ready, has_ended: false })
+        Ok(EdgeBatches { snapshot, label, schema, columns, edges, rows, ready, has_ended: false })
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
@@ -120,10 +183,11 @@ impl EdgeBatches {
             let (has_ranks, has_weights) = (self.has(Content::Rank), self.has(Content::Weight));
             let Rows { count, sources, dst, ranks, weights, properties, value_bytes } = &mut self.rows;
             while *count < BATCH_ROWS && *value_bytes < BATCH_BYTES && !self.has_ended {
-                let mut source = None;
-                let before = *count;
-                let has_more = self.scan.next_source(|edge| {
-                    source = Some(edge.src());
+                let has_more = self.edges.next(|edge| {
+                    match sources.last_mut() {
+                        Some((last, edges)) if *last == edge.src() => *edges += 1,
+                        _ => sources.push((edge.src(), 1)),
+                    }
                     *count += 1;
                     dst.push(edge.dst());
                     if has_ranks {
@@ -136,7 +200,6 @@ impl EdgeBatches {
                         *value_bytes += property.push(edge.get(property.id));
                     }
                 })?;
-                sources.extend(source.map(|source| (source, *count - before)));
                 self.has_ended = !has_more;
             }
             self.finish()?;

@@ -185,7 +185,7 @@ fn write_plain(
     let comma = char::from(delimiter);
     let header = if config.weighted { format!("{comma}weight") } else { String::new() };
     out.write(|w| writeln!(w, "src{comma}dst{header}"))?;
-    let view = snapshot.view()?;
+    let view = snapshot.default_label().view()?;
     for v in view.vertices() {
         out.write(|w| {
             let mut result = Ok(());

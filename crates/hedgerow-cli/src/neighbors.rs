@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use hedgerow::{Direction, EdgeDirection, LabelId, Limited, Properties, Schema, Snapshot, VertexKey};
+use hedgerow::{
+    Direction, EdgeDirection, EdgeSelection, LabelId, Limited, Properties, Schema, Snapshot, VertexKey,
+};
 use serde_json::Value;
 
 use crate::error::CliError;
@@ -51,7 +53,7 @@ pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliErr
     let along = if args.incoming { EdgeDirection::In } else { args.chosen.along.unwrap_or_default() };
     let snapshot = graph.snapshot()?;
     let named = args.chosen.labels(&schema)?;
-    let used = if named.is_empty() { snapshot.labels_with_edges()? } else { named };
+    let used = if named.is_empty() { EdgeSelection::all().labels_with_edges(&snapshot)? } else { named };
     if args.weights {
         return weighted(args, style, (&snapshot, &schema), (&key, along), &used);
     }
@@ -76,18 +78,16 @@ pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliErr
     let all = |found| Limited { found, more: false };
     let (rows, more) = if shown.properties {
         let found = match args.limit {
-            Some(_) => snapshot.first_edges(&selection, &key, limit)?,
-            None => snapshot.edges_selected(&selection, &key)?.map(all),
+            Some(_) => snapshot.first_edges(&key, &selection, limit)?,
+            None => snapshot.edges(&key, &selection)?.map(all),
         };
-        rows(found.ok_or_else(|| missing(args, &schema, &key))?, |(l, e)| {
-            row(&e.key, *l, e.rank, &e.properties)
+        rows(found.ok_or_else(|| missing(args, &schema, &key))?, |e| {
+            row(&e.key, e.label, e.rank, &e.properties)
         })?
     } else {
         let found = match args.limit {
-            Some(_) => snapshot.first_neighbors(&selection, &key, limit)?,
-            None => {
-                snapshot.neighbors_selected(&selection, &key)?.map(|found| Limited { found, more: false })
-            }
+            Some(_) => snapshot.first_neighbors(&key, &selection, limit)?,
+            None => snapshot.edge_list(&key, &selection)?.map(|found| Limited { found, more: false }),
         };
         rows(found.ok_or_else(|| missing(args, &schema, &key))?, |(key, l, rank)| row(key, *l, *rank, &NONE))?
     };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow::{ArgumentError, Error, Graph, LabelId, Options, Snapshot};
+use hedgerow::{ArgumentError, EdgeSelection, Error, Graph, LabelId, Options, Snapshot};
 use hedgerow_export::text::is_vacant;
 
 use crate::error::CliError;
@@ -28,7 +28,7 @@ pub(crate) fn label_to_read(snapshot: &Snapshot, named: Option<&str>, or: &str) 
     if let Some(name) = named {
         return Ok(snapshot.schema().find_label(name)?.id());
     }
-    snapshot.only_label().map_err(|error| match error {
+    EdgeSelection::all().only_label(snapshot).map_err(|error| match error {
         Error::Argument(ArgumentError::SeveralLabels { .. }) => {
             CliError::Failed(format!("{error} with --label{or}"))
         }

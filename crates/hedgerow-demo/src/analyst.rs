@@ -29,7 +29,7 @@ fn analyse(one: &Ingestion) -> Result<Analysis> {
     let begun = Instant::now();
     let snapshot = one.graph.snapshot()?;
     let opened = begun.elapsed().as_secs_f64();
-    let view = snapshot.view()?;
+    let view = snapshot.default_label().view()?;
     let components = count_components(&wcc(view)?) as u64;
     let scores = pagerank(view, &PageRankConfig { iterations: 10, ..PageRankConfig::default() })?;
     let mut top = Vec::with_capacity(TOP);

@@ -234,7 +234,7 @@ fn compare_answers(snapshot: &Snapshot, expected: &State) -> Result<End> {
     let graph = expected.to_graph();
     let csr = graph.csr()?;
     let keys = graph.keys.unwrap_or_default();
-    let view = snapshot.view()?;
+    let view = snapshot.default_label().view()?;
     let ids: Vec<VertexId> = keys
         .iter()
         .map(|key| Ok(snapshot.vertex_id(key)?.ok_or_else(|| format!("vertex {key} is missing"))?))

@@ -36,7 +36,7 @@ pub(crate) fn live(graph: &Graph) -> Result<Figures> {
     add("delta_entries", stats.delta_entries as f64, "entries");
     let snapshot = graph.snapshot()?;
     let begun = Instant::now();
-    let view = snapshot.view()?;
+    let view = snapshot.default_label().view()?;
     add("view.seconds", begun.elapsed().as_secs_f64(), "s");
     let csr = csr_of(&snapshot)?;
     add("csr_bytes_per_edge", csr.bytes() as f64 / edges, "bytes");
@@ -54,11 +54,11 @@ pub(crate) fn live(graph: &Graph) -> Result<Figures> {
 /// # Errors
 /// The errors of the snapshot's reads.
 pub fn csr_of(snapshot: &Snapshot) -> Result<Csr> {
-    let view = snapshot.view()?;
+    let view = snapshot.default_label().view()?;
     let bound = view.vertex_bound();
     let live = (0..bound as u32).map(|v| view.contains(VertexId(v))).collect();
     let mut edges = Vec::with_capacity(snapshot.edge_count()? as usize);
-    snapshot.for_each_edge(|src, dst, _| edges.push((src.0, dst.0)))?;
+    snapshot.default_label().for_each_edge(|src, dst, _| edges.push((src.0, dst.0)))?;
     Ok(Csr::from_edges(
         bound,
         &edges,

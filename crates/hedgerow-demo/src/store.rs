@@ -66,7 +66,7 @@ pub(crate) fn observe(snapshot: &Snapshot) -> Result<State> {
     let mut edges = Vec::with_capacity(snapshot.edge_count()? as usize);
     let mut dangling = 0u64;
     let key_of = |id: hedgerow::VertexId| keys.get(id.index()).cloned().flatten();
-    snapshot.for_each_edge(|src, dst, weight| match (key_of(src), key_of(dst)) {
+    snapshot.default_label().for_each_edge(|src, dst, weight| match (key_of(src), key_of(dst)) {
         (Some(src), Some(dst)) => edges.push((src, dst, weight)),
         _ => dangling += 1,
     })?;

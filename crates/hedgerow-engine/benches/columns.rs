@@ -47,7 +47,7 @@ fn graph(weighted: bool) -> Graph {
 fn csr(bencher: Bencher<'_, '_>, weighted: bool, order: RowOrder) {
     let graph = graph(weighted);
     let snapshot = graph.snapshot().expect("an open graph");
-    let copy = || snapshot.csr_of("", CsrOptions::new().order(order)).expect("all is in memory");
+    let copy = || snapshot.csr("", CsrOptions::new().order(order)).expect("all is in memory");
     let first = copy();
     let edge = if weighted { 12 } else { 4 };
     let bytes = first.targets.len() * edge + first.vertices.len() * 20;
@@ -68,8 +68,7 @@ fn csr_by_key(bencher: Bencher<'_, '_>, weighted: bool) {
 /// Copies the arrays of compressed rows into new memory with one thread.
 #[divan::bench(args = [false, true], sample_count = 20)]
 fn csr_memory_copy(bencher: Bencher<'_, '_>, weighted: bool) {
-    let csr =
-        graph(weighted).snapshot().and_then(|s| s.csr_of("", CsrOptions::new())).expect("an open graph");
+    let csr = graph(weighted).snapshot().and_then(|s| s.csr("", CsrOptions::new())).expect("an open graph");
     let edge = if weighted { 12 } else { 4 };
     let bytes = csr.targets.len() * edge + csr.vertices.len() * 20;
     bencher.counter(BytesCount::new(bytes)).bench_local(|| {
@@ -99,7 +98,7 @@ fn lists(bencher: Bencher<'_, '_>, read: impl Fn(&Snapshot, &[u64]) -> usize) {
 #[divan::bench(sample_count = 20)]
 fn neighbors_in_one_call(bencher: Bencher<'_, '_>) {
     lists(bencher, |snapshot, keys| {
-        let lists = snapshot.neighbor_lists_of("", keys, Direction::Out, MissingVertex::Refuse);
+        let lists = snapshot.neighbor_lists(keys, ("", Direction::Out), MissingVertex::Refuse);
         lists.expect("the keys are there").neighbors.len()
     });
 }
@@ -108,7 +107,7 @@ fn neighbors_in_one_call(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 20)]
 fn neighbors_in_a_loop(bencher: Bencher<'_, '_>) {
     lists(bencher, |snapshot, keys| {
-        snapshot.set_views_by_reads(false);
+        snapshot.default_label().set_views_by_reads(false);
         let mut all: Vec<VertexKey> = Vec::new();
         for &key in keys {
             let list = snapshot.neighbors(key, Direction::Out).expect("all is in memory");
@@ -122,11 +121,14 @@ fn neighbors_in_a_loop(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 20)]
 fn neighbor_ids_in_a_loop(bencher: Bencher<'_, '_>) {
     lists(bencher, |snapshot, keys| {
-        snapshot.set_views_by_reads(false);
+        snapshot.default_label().set_views_by_reads(false);
         let mut all = Vec::new();
         for &key in keys {
             let id = snapshot.vertex_id(key).expect("all is in memory").expect("the key is there");
-            snapshot.for_each_neighbor(id, Direction::Out, |v, _| all.push(v)).expect("all is in memory");
+            snapshot
+                .default_label()
+                .for_each_neighbor(id, Direction::Out, |v, _| all.push(v))
+                .expect("all is in memory");
         }
         all.len()
     });
@@ -136,11 +138,13 @@ fn neighbor_ids_in_a_loop(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 20)]
 fn neighbor_slices_in_a_loop(bencher: Bencher<'_, '_>) {
     lists(bencher, |snapshot, keys| {
-        snapshot.set_views_by_reads(false);
+        snapshot.default_label().set_views_by_reads(false);
         let mut all = Vec::new();
         for &key in keys {
             let id = snapshot.vertex_id(key).expect("all is in memory").expect("the key is there");
-            let read = snapshot.visit_neighbors(id, Direction::Out, |run, _| all.extend_from_slice(run));
+            let read = snapshot
+                .default_label()
+                .visit_neighbors(id, Direction::Out, |run, _| all.extend_from_slice(run));
             read.expect("all is in memory");
         }
         all.len()

@@ -51,7 +51,7 @@ fn insert(graph: &Graph, keys: &[VertexKey]) {
 fn look_up(bencher: Bencher<'_, '_>, kind: KeyKind, count: u64, odd: u64) {
     let graph = graph(kind, count);
     let snapshot = graph.snapshot().expect("an open graph");
-    snapshot.set_views_by_reads(false);
+    snapshot.default_label().set_views_by_reads(false);
     let spread = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % count * 2 + odd;
     let keys: Vec<VertexKey> = (0..LOOK_UPS).map(|n| key(kind, spread(n))).collect();
     let found = |key: &&VertexKey| snapshot.contains_vertex(*key).expect("all is in memory");

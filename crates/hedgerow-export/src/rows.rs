@@ -39,7 +39,7 @@ pub fn write_edge_rows(
     out.write(|w| writeln!(w, "{}", columns.join(&comma)))?;
     let names = Names::of(snapshot, delimiter)?;
     let mut rows = 0;
-    snapshot.try_for_each_edge_row(label, |edge| {
+    snapshot.scan_edges(label.id())?.try_for_each(|edge| {
         let named = |id| (names.kind(id), names.get(id));
         let (src, dst) = (named(edge.src()), named(edge.dst()));
         let (src, dst) = if ends.are_turned(src.0, dst.0) { (dst, src) } else { (src, dst) };
@@ -136,7 +136,7 @@ pub fn write_vertex_rows(
 ) -> Result<(), Error> {
     let comma = char::from(delimiter).to_string();
     let names = Names::of(snapshot, delimiter)?;
-    snapshot.for_each_vertex_row(|vertex| {
+    snapshot.scan_vertices()?.try_for_each(|vertex| {
         let Ok(at) = files.binary_search_by_key(&vertex.kind(), |file| file.kind) else { return Ok(()) };
         let Some(file) = files.get_mut(at) else { return Ok(()) };
         let mut line = names.get(vertex.id()).to_owned();

@@ -155,7 +155,7 @@ impl Edges {
         if matches!(self.ranks(), Ranks::Counted) || snapshot.schema().label(self.label()).is_none() {
             return Ok(());
         }
-        (0..self.len()).try_for_each(|at| match snapshot.contains_edge_of(self.edge(at))? {
+        (0..self.len()).try_for_each(|at| match snapshot.contains_edge(self.edge(at))? {
             true => Err(self.exists(at)),
             false => Ok(()),
         })

@@ -87,8 +87,10 @@ impl Reading {
                 );
             };
             let read = match label.id() {
-                LabelId::DEFAULT => self.snapshot.for_each_edge(|src, dst, weight| push(src, dst, 0, weight)),
-                id => self.snapshot.for_each_edge_row(id, |e| push(e.src(), e.dst(), e.rank(), e.weight())),
+                LabelId::DEFAULT => {
+                    self.snapshot.default_label().for_each_edge(|src, dst, weight| push(src, dst, 0, weight))
+                }
+                id => self.snapshot.for_each_edge(id, |e| push(e.src(), e.dst(), e.rank(), e.weight())),
             };
             read.map_err(raise)?;
         }
@@ -103,18 +105,13 @@ impl Reading {
         rows: &Rows,
         mut found: EdgeColumns,
     ) -> PyResult<EdgeColumns> {
-        let push = |label, src: VertexId, dst: VertexId, rank, weight| {
-            found.push(
-                shape,
-                label,
-                (rows.of_vertex(src.index()), rows.of_vertex(dst.index())),
-                rank,
-                weight,
-            );
+        let push = |edge: EdgeRow<'_>| {
+            let ends = (rows.of_vertex(edge.src().index()), rows.of_vertex(edge.dst().index()));
+            found.push(shape, edge.label(), ends, edge.rank(), edge.weight());
         };
         let selection = chosen.selection();
         let selection = if shape.weights { selection.weighted_by(WEIGHT, Some(f64::NAN)) } else { selection };
-        self.snapshot.for_each_edge_selected(&selection, push).map_err(raise)?;
+        self.snapshot.for_each_edge(&selection, push).map_err(raise)?;
         Ok(found)
     }
 
@@ -142,7 +139,7 @@ impl Reading {
             labels.iter().enumerate().try_for_each(|(nth, label)| {
                 let predicate = chosen.predicate.as_ref();
                 let predicate = predicate.map(|all| all.map(&mut |name| Cell::of(label, weighted, name)));
-                self.snapshot.for_each_edge_row(label.id(), |edge| {
+                self.snapshot.for_each_edge(label.id(), |edge| {
                     let value = |cell: &Cell| cell.of_edge(&edge);
                     if !predicate.as_ref().is_none_or(|predicate| predicate.holds(&value))
                         || !chosen.has_rank(edge.rank())
@@ -182,7 +179,7 @@ impl Reading {
     /// Refuses a choice of edges without a meaning, as the reads of edges do.
     fn check(&self, chosen: &Chosen) -> PyResult<()> {
         // A search from no vertex resolves the choice, and reads no edge.
-        let nowhere = |chosen| self.snapshot.k_hop::<u64>(chosen, &[], KHopOptions::new(0)).map(drop);
+        let nowhere = |chosen| self.snapshot.k_hop::<u64>(&[], chosen, KHopOptions::new(0)).map(drop);
         if chosen.predicate.is_none() {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Answers with a limit: the first neighbors of a vertex, and vertices with given properties. They show
 //! whether the limit left out others.
 
-use hedgerow::{FindOptions, Schema, Value, VertexKey};
+use hedgerow::{EdgeSelectionRef, FindOptions, Schema, Value, VertexKey};
 use hedgerow_core::suggest::instead;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -37,25 +37,22 @@ impl Snapshot {
         parts: Parts,
     ) -> PyResult<Py<PyAny>> {
         let reading = self.reading()?;
-        let (snapshot, selection) = (&reading.snapshot, chosen.selection());
-        let found = py.detach(|| {
+        let snapshot = &reading.snapshot;
+        let first = |edges: EdgeSelectionRef<'_>| {
             Ok(if parts.properties {
-                let first = snapshot.first_edges(&selection, key.as_ref(), limit)?;
-                first.map(|first| (of_all(first.found), first.more))
+                let first = snapshot.first_edges(key.as_ref(), edges, limit)?;
+                first.map(|first| (Neighbor::all(first.found), first.more))
             } else {
-                let first = snapshot.first_neighbors(&selection, key.as_ref(), limit)?;
-                first.map(|first| (of_all(first.found), first.more))
+                let first = snapshot.first_neighbors(key.as_ref(), edges, limit)?;
+                first.map(|first| (Neighbor::all(first.found), first.more))
             })
-        });
+        };
+        let found = py.detach(|| chosen.with(first));
         let (found, more) = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
         let schema = parts.labels.then(|| snapshot.schema());
         let found = parts.list(py, self, &found, |id| schema::name(schema.as_ref(), None, id))?;
         limited(py, found, more)
     }
-}
-
-fn of_all<T: Into<Neighbor>>(found: Vec<T>) -> Vec<Neighbor> {
-    found.into_iter().map(T::into).collect()
 }
 
 #[pymethods]

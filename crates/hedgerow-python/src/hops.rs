@@ -44,7 +44,7 @@ impl Search {
         let until = || cancel.poll();
         let options = KHopOptions::new(self.hops).missing(self.missing).partial(self.partial).until(&until);
         let options = self.limit.map_or(options, |limit| options.limit(limit));
-        snapshot.k_hop(&self.chosen.selection(), sources, options)
+        snapshot.k_hop(sources, &self.chosen.selection(), options)
     }
 }
 

@@ -140,7 +140,7 @@ pub(crate) fn vertex(
 ) -> PyResult<VertexId> {
     let direction = if parameter.is_end() { direction.turned() } else { direction };
     let selection = chosen.selection().direction(direction);
-    let found = reading.snapshot.kernel_vertex(&selection, key.as_ref()).map_err(raise)?;
+    let found = selection.kernel_vertex(&reading.snapshot, key.as_ref()).map_err(raise)?;
     found.ok_or_else(|| key.no_such_vertex(reading))
 }
 

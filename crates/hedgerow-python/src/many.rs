@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use hedgerow::{
-    ArgumentError, CsrOptions, Direction, KeyColumn, KeyKind, Kind, KindId, LabelRef, MissingVertex,
-    NeighborLists, RowOrder, Topology, ValueRef, VertexKey, VertexKeyRef, WeightedTopology,
+    CsrOptions, Direction, KeyColumn, KeyKind, Kind, KindId, LabelRef, MissingVertex, NeighborLists,
+    RowOrder, Topology, ValueRef, VertexKey, VertexKeyRef, WeightedTopology,
 };
 use hedgerow_core::suggest::did_you_mean;
 use numpy::IntoPyArray;
@@ -17,7 +17,6 @@ use crate::ending::calling;
 use crate::error::{DataError, IntegrityError, raise};
 use crate::heap::Keeping;
 use crate::imports;
-use crate::key::Namer;
 use crate::key_columns::Keys;
 use crate::names::Names;
 use crate::pool::{attended, parallel};
@@ -74,76 +73,15 @@ impl Wanted {
         snapshot: &hedgerow::Snapshot,
         keys: &[K],
     ) -> hedgerow::Result<Vec<u64>> {
-        match self.chosen.plain() {
-            Some((Some(label), to)) => snapshot.degrees_of(label, keys, to, self.missing),
-            Some((None, to)) => snapshot.degrees_of_all(keys, to, self.missing),
-            None => {
-                let selection = self.chosen.selection();
-                let degree = |key| Ok(snapshot.degree_selected(&selection, key)?.map(|degree| degree as u64));
-                self.each(keys, degree)
-            }
-        }
+        self.chosen.with(|edges| snapshot.degrees(keys, edges, self.missing))
     }
 
-    /// Returns the neighbors of each vertex in one list, and the position after the last one of each.
     fn lists_by<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
         &self,
         snapshot: &hedgerow::Snapshot,
         keys: &[K],
-    ) -> hedgerow::Result<Lists> {
-        match self.chosen.plain() {
-            Some((Some(label), to)) => {
-                snapshot.neighbor_lists_of(label, keys, to, self.missing).map(Lists::from)
-            }
-            Some((None, to)) => snapshot.neighbor_lists_of_all(keys, to, self.missing).map(Lists::from),
-            None => {
-                let selection = self.chosen.selection();
-                let lists = self.each(keys, |key| snapshot.neighbors_selected(&selection, key))?;
-                let mut ends = vec![0];
-                let mut neighbors = Vec::with_capacity(lists.iter().map(Vec::len).sum());
-                for list in lists {
-                    neighbors.extend(list.into_iter().map(|(key, _, _)| key));
-                    ends.push(neighbors.len() as i64);
-                }
-                Ok(Lists { offsets: ends, neighbors: Found::Keys(neighbors) })
-            }
-        }
-    }
-
-    /// Returns the result of `read` for each vertex. A missing vertex has the default, unless missing ones
-    /// are refused.
-    fn each<'k, K: Into<VertexKeyRef<'k>> + Copy, T: Default>(
-        &self,
-        keys: &[K],
-        read: impl Fn(VertexKeyRef<'k>) -> hedgerow::Result<Option<T>>,
-    ) -> hedgerow::Result<Vec<T>> {
-        let of_row = |(row, &key): (usize, &K)| {
-            let key = key.into();
-            match read(key)? {
-                Some(found) => Ok(found),
-                None if matches!(self.missing, MissingVertex::Empty) => Ok(T::default()),
-                None => Err(ArgumentError::NoSuchVertex { key: key.to_string(), row }.into()),
-            }
-        };
-        keys.iter().enumerate().map(of_row).collect()
-    }
-}
-
-/// Lists of neighbors, one after another.
-struct Lists {
-    offsets: Vec<i64>,
-    neighbors: Found,
-}
-
-/// The neighbors, in the form in which they were read.
-enum Found {
-    Column(KeyColumn),
-    Keys(Vec<VertexKey>),
-}
-
-impl From<NeighborLists> for Lists {
-    fn from(lists: NeighborLists) -> Lists {
-        Lists { offsets: lists.offsets, neighbors: Found::Column(lists.neighbors) }
+    ) -> hedgerow::Result<NeighborLists> {
+        self.chosen.with(|edges| snapshot.neighbor_lists(keys, edges, self.missing))
     }
 }
 
@@ -153,8 +91,8 @@ fn contained<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
     edges: &[(K, K)],
 ) -> hedgerow::Result<Vec<bool>> {
     match label {
-        Some(label) => snapshot.contains_edges_of(label, edges),
-        None => snapshot.contains_edges_of_all(edges),
+        Some(label) => snapshot.contains_edges(edges, label),
+        None => snapshot.contains_edges(edges, Direction::Out),
     }
 }
 
@@ -225,14 +163,7 @@ impl Reading {
         };
         arguments.set_item("ids", ids)?;
         arguments.set_item("offsets", lists.offsets.into_pyarray(py))?;
-        let neighbors = match lists.neighbors {
-            Found::Column(keys) => keys_array(py, self, keys)?,
-            // Texts are returned as the same type with and without neighbors.
-            Found::Keys(keys) if self.origin.config.keys == KeyKind::Str => {
-                Namer::new(self).list(py, &keys)?.into_pyarray(py).into_any()
-            }
-            Found::Keys(keys) => keys_array(py, self, KeyColumn::Kinds(keys))?,
-        };
+        let neighbors = keys_array(py, self, lists.neighbors)?;
         arguments.set_item("neighbors", neighbors)?;
         make(py, "NeighborLists", &arguments)
     }
@@ -274,7 +205,7 @@ impl Reading {
             options = options.weight(weight);
         }
         let snapshot = self.snapshot.clone();
-        let made = attended(py, &self.origin, || (), move || snapshot.csr_of(LabelRef::Id(label), options));
+        let made = attended(py, &self.origin, || (), move || snapshot.csr(LabelRef::Id(label), options));
         // The elements move into Python's arrays without a copy, unless a program in Rust uses them too.
         let csr = Arc::unwrap_or_clone(made?.map_err(raise)?);
         let has_all = csr.vertices.len() as u64 == self.snapshot.vertex_count();
@@ -375,7 +306,7 @@ impl Reading {
         }
         self.vertex_view(py, 0)?;
         let read = py.detach(|| {
-            self.snapshot.for_each_vertex_row(|vertex| {
+            self.snapshot.scan_vertices()?.try_for_each(|vertex| {
                 if only.is_some_and(|kind| vertex.kind() != kind) {
                     return Ok::<_, hedgerow::Error>(());
                 }

@@ -24,54 +24,33 @@ impl From<(VertexKey, LabelId, u64)> for Neighbor {
     }
 }
 
-impl From<(LabelId, EdgeOf)> for Neighbor {
-    fn from((label, edge): (LabelId, EdgeOf)) -> Neighbor {
-        Neighbor { key: edge.key, label, rank: edge.rank, properties: edge.properties }
+impl From<EdgeOf> for Neighbor {
+    fn from(edge: EdgeOf) -> Neighbor {
+        Neighbor { key: edge.key, label: edge.label, rank: edge.rank, properties: edge.properties }
     }
 }
 
 /// Returns the chosen edges at a vertex.
-pub(crate) fn chosen_neighbors(
+pub(crate) fn neighbors(
     snapshot: &hedgerow::Snapshot,
     chosen: &Chosen,
     key: &Key,
     properties: bool,
 ) -> hedgerow::Result<Option<Vec<Neighbor>>> {
-    let (key, selection) = (key.as_ref(), chosen.selection());
-    Ok(if properties {
-        let found = snapshot.edges_selected(&selection, key)?;
-        found.map(|found| found.into_iter().map(Neighbor::from).collect())
-    } else {
-        let found = snapshot.neighbors_selected(&selection, key)?;
-        found.map(|found| found.into_iter().map(Neighbor::from).collect())
+    let key = key.as_ref();
+    chosen.with(|edges| {
+        Ok(if properties {
+            snapshot.edges(key, edges)?.map(Neighbor::all)
+        } else {
+            snapshot.edge_list(key, edges)?.map(Neighbor::all)
+        })
     })
 }
 
-/// Returns the edges at a vertex, of one label or of all.
-pub(crate) fn neighbors(
-    snapshot: &hedgerow::Snapshot,
-    label: Option<&str>,
-    key: &Key,
-    direction: hedgerow::Direction,
-    properties: bool,
-) -> hedgerow::Result<Option<Vec<Neighbor>>> {
-    let key = key.as_ref();
-    let list = |found: Vec<_>| found.into_iter().map(Neighbor::from).collect();
-    let rich_list = |found: Vec<_>| found.into_iter().map(Neighbor::from).collect();
-    // With one label the caller knows its name, so any id will do.
-    let of_one = |(key, rank)| Neighbor::from((key, LabelId::DEFAULT, rank));
-    Ok(match (label, properties) {
-        (None, false) => snapshot.neighbors_of_all(key, direction)?.map(list),
-        (None, true) => snapshot.edges_of_all(key, direction)?.map(rich_list),
-        (Some(label), false) => {
-            let found = snapshot.neighbors_of(label, key, direction)?;
-            found.map(|found| found.into_iter().map(of_one).collect())
-        }
-        (Some(label), true) => {
-            let found = snapshot.edges_of(label, key, direction)?;
-            found.map(|found| found.into_iter().map(|edge| (LabelId::DEFAULT, edge).into()).collect())
-        }
-    })
+impl Neighbor {
+    pub(crate) fn all<T: Into<Neighbor>>(found: Vec<T>) -> Vec<Neighbor> {
+        found.into_iter().map(T::into).collect()
+    }
 }
 
 /// The attributes of an edge that are returned with the neighbor, as tuples in this order.

@@ -1,6 +1,5 @@
 //! The method of `Snapshot` that reads the newest edges.
 
-use hedgerow::LabelId;
 use pyo3::prelude::*;
 
 use crate::error::{DataError, raise};
@@ -85,17 +84,17 @@ impl Snapshot {
         }
         let label = of_label.name().to_string();
         let found = py.detach(|| {
-            let found = snapshot.newest_edges_of(label.as_str(), key.as_ref(), direction, limit)?;
+            let found = snapshot.newest_edges(key.as_ref(), (label.as_str(), direction), limit)?;
             let edges = match &found {
                 Some(found) if found.len() == limit => {
-                    snapshot.degree_of(label.as_str(), key.as_ref(), direction)?
+                    snapshot.degree(key.as_ref(), (label.as_str(), direction))?
                 }
                 _ => None,
             };
             Ok(found.map(|found| (edges.is_some_and(|edges| edges > limit), found)))
         });
         let (more, found) = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
-        let found: Vec<Neighbor> = found.into_iter().map(|edge| (LabelId::DEFAULT, edge).into()).collect();
+        let found: Vec<Neighbor> = Neighbor::all(found);
         let found = Parts { labels: false, ranks, properties }.list(py, self, &found, |_| label.clone())?;
         limited(py, found, more)
     }

@@ -58,7 +58,7 @@ impl Reading {
     pub(crate) fn label(&self, py: Python<'_>, label: Option<&str>) -> PyResult<LabelId> {
         match label {
             Some(name) => self.snapshot.schema().find_label(name).map(Label::id).map_err(raise),
-            None => py.detach(|| self.snapshot.only_label()).map_err(raise),
+            None => py.detach(|| EdgeSelection::all().only_label(&self.snapshot)).map_err(raise),
         }
     }
 
@@ -66,7 +66,7 @@ impl Reading {
     /// id in it. Kernels do not check for free memory, and without enough the process would end.
     pub(crate) fn view(&self, py: Python<'_>, label: LabelId, bytes_per_id: usize) -> PyResult<Arc<View>> {
         let snapshot = self.snapshot.clone();
-        let make = move || snapshot.view_of(LabelRef::Id(label));
+        let make = move || snapshot.view(LabelRef::Id(label));
         let view = attended(py, &self.origin, || (), make)?.map_err(raise)?;
         let ids = view.vertex_bound();
         self.reserve(ids, ids.saturating_mul(bytes_per_id))?;

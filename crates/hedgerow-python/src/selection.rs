@@ -1,7 +1,9 @@
 //! The edges that a read takes, by the keyword arguments `label`, `direction`, `rank_range` and `where`.
 //! Kernels also have `kinds`, the vertices of their graph.
 
-use hedgerow::{Direction, EdgeDirection, EdgeSelection, KindId, Label, Predicate, PropertyType, Schema};
+use hedgerow::{
+    Direction, EdgeDirection, EdgeSelection, EdgeSelectionRef, KindId, Label, Predicate, PropertyType, Schema,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -164,6 +166,15 @@ impl Chosen {
         match label {
             Some(None) => None,
             label => all.then_some((label.flatten(), direction)),
+        }
+    }
+
+    /// Calls `f` with the choice in its shortest form.
+    pub(crate) fn with<R>(&self, f: impl FnOnce(EdgeSelectionRef<'_>) -> R) -> R {
+        match self.plain() {
+            Some((Some(label), direction)) => f((label, direction).into()),
+            Some((None, direction)) => f(direction.into()),
+            None => f((&self.selection()).into()),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::error::{ClosedError, raise};
 use crate::handle::{Handle, Origin, lock, own};
 use crate::key::{Key, Namer, read_limit, read_names};
 use crate::names::Kinds;
-use crate::neighbors::{Parts, chosen_neighbors, neighbors};
+use crate::neighbors::{Parts, neighbors};
 use crate::results::Reading;
 use crate::schema::{self, Label};
 use crate::selection::{self, Chosen, Labels, RankRange, VertexKinds, Where};
@@ -81,23 +81,16 @@ impl Snapshot {
     ) -> PyResult<Vec<Py<PyAny>>> {
         let reading = self.reading()?;
         let snapshot = &reading.snapshot;
-        let Some((label, direction)) = chosen.plain() else {
-            let found =
-                py.detach(|| chosen_neighbors(snapshot, chosen, key, parts.properties)).map_err(raise)?;
-            let schema = parts.labels.then(|| snapshot.schema());
-            let found = found.ok_or_else(|| key.no_such_vertex(self))?;
-            return parts.list(py, self, &found, |id| schema::name(schema.as_ref(), None, id));
-        };
-        if label.is_none() && parts.none() && !snapshot.has_labels() {
-            let found = py.detach(|| snapshot.neighbors(key.as_ref(), direction)).map_err(raise)?;
-            return Namer::new(self).list(py, &found.ok_or_else(|| key.no_such_vertex(self))?);
+        if parts.none() {
+            let found = py.detach(|| chosen.with(|edges| snapshot.neighbors(key.as_ref(), edges)));
+            let found = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
+            return Namer::new(self).list(py, &found);
         }
-        let found =
-            py.detach(|| neighbors(snapshot, label, key, direction, parts.properties)).map_err(raise)?;
+        let found = py.detach(|| neighbors(snapshot, chosen, key, parts.properties)).map_err(raise)?;
+        let found = found.ok_or_else(|| key.no_such_vertex(self))?;
+        let label = chosen.plain().and_then(|(label, _)| label);
         let schema = if parts.labels && label.is_none() { Some(snapshot.schema()) } else { None };
-        parts.list(py, self, &found.ok_or_else(|| key.no_such_vertex(self))?, |id| {
-            schema::name(schema.as_ref(), label, id)
-        })
+        parts.list(py, self, &found, |id| schema::name(schema.as_ref(), label, id))
     }
 
     /// Returns the edges and vertices that a kernel takes.
@@ -200,7 +193,7 @@ impl Snapshot {
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         let edges = AnyEdge::read(&self.handle, self, src, dst, label.as_deref(), rank)?;
-        self.reading()?.snapshot.contains_any_edge(edges.pattern()).map_err(raise)
+        self.reading()?.snapshot.contains_edge(edges.pattern()).map_err(raise)
     }
 
     /// The properties of an edge that have a value, or ``None`` if there is no such edge.
@@ -376,14 +369,7 @@ impl Snapshot {
         let (key, direction) = (self.key(key)?, selection::direction(direction)?);
         let reading = self.reading()?;
         let chosen = self.chosen(label, rank_range, r#where)?.in_direction(direction);
-        let found = match chosen.plain() {
-            None => py.detach(|| reading.snapshot.degree_selected(&chosen.selection(), key.as_ref())),
-            Some((None, to)) if reading.snapshot.has_labels() => {
-                reading.snapshot.degree_of_all(key.as_ref(), to)
-            }
-            Some((None, to)) => reading.snapshot.degree(key.as_ref(), to),
-            Some((Some(label), to)) => reading.snapshot.degree_of(label, key.as_ref(), to),
-        };
+        let found = py.detach(|| chosen.with(|edges| reading.snapshot.degree(key.as_ref(), edges)));
         found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use hedgerow::{LabelId, WriteTxn};
+use hedgerow::WriteTxn;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -511,7 +511,7 @@ impl Transaction {
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         let edges = AnyEdge::read(&self.handle, &*self.handle, src, dst, label.as_deref(), rank)?;
-        self.with(|txn| txn.contains_any_edge(edges.pattern()))
+        self.with(|txn| txn.contains_edge(edges.pattern()))
     }
 
     /// The properties of an edge that have a value, or ``None`` if there is no such edge.
@@ -589,20 +589,11 @@ impl Transaction {
         labels: bool,
     ) -> PyResult<Vec<Py<PyAny>>> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
-        // With one label the caller knows its name, so any id will do.
-        let of_one = |(key, rank)| Neighbor::from((key, LabelId::DEFAULT, rank));
-        let found: Option<Vec<Neighbor>> = self.with(|txn| {
-            Ok(match label.as_deref() {
-                None => {
-                    let found = txn.neighbors_of_all(key.as_ref(), direction)?;
-                    found.map(|found| found.into_iter().map(Neighbor::from).collect())
-                }
-                Some(label) => {
-                    let found = txn.neighbors_of(label, key.as_ref(), direction)?;
-                    found.map(|found| found.into_iter().map(of_one).collect())
-                }
-            })
+        let found = self.with(|txn| match label.as_deref() {
+            None => txn.edge_list(key.as_ref(), direction),
+            Some(label) => txn.edge_list(key.as_ref(), (label, direction)),
         })?;
+        let found = found.map(Neighbor::all);
         let schema = if labels && label.is_none() { Some(self.handle.graph()?.schema()) } else { None };
         let parts = Parts { labels, ranks, properties: false };
         let name = |id| schema::name(schema.as_deref(), label.as_deref(), id);
@@ -630,8 +621,8 @@ impl Transaction {
     fn degree(&self, key: &Bound<'_, PyAny>, direction: &str, label: Option<Label<'_>>) -> PyResult<usize> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
         let found = self.with(|txn| match label.as_deref() {
-            None => txn.degree_of_all(key.as_ref(), direction),
-            Some(label) => txn.degree_of(label, key.as_ref(), direction),
+            None => txn.degree(key.as_ref(), direction),
+            Some(label) => txn.degree(key.as_ref(), (label, direction)),
         })?;
         found.ok_or_else(|| key.no_such_vertex(&*self.handle))
     }

@@ -21,7 +21,7 @@ fn main() -> Outcome<()> {
     graph.insert_edge("bob", "dee")?;
     let now = graph.snapshot()?;
 
-    assert!(then.contains_edge("ann", "bob")? && !now.contains_edge("ann", "bob")?);
+    assert!(then.contains_edge(("ann", "bob"))? && !now.contains_edge(("ann", "bob"))?);
     assert_eq!(then.degree("bob", Direction::Out)?, Some(2));
     assert_eq!(now.degree("dee", Direction::Out)?, Some(1));
     println!(

@@ -37,7 +37,7 @@ fn links(batch: u64) -> Vec<(u64, u64)> {
 
 fn rank(graph: &hedgerow::Graph) -> Outcome<()> {
     let snapshot = graph.snapshot()?;
-    let view = snapshot.view()?;
+    let view = snapshot.default_label().view()?;
     let scores = pagerank(view, &PageRankConfig::default())?;
     let best = top_k(view, &scores, 1).into_iter().next();
     if let Some((page, score)) = best {

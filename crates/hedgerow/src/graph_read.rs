@@ -1,24 +1,24 @@
 //! The reads that snapshots and write transactions share.
 
 use hedgerow_core::{Direction, LabelId, Value, VertexKey, VertexKeyRef};
-use hedgerow_engine::{EdgeKey, EdgePattern, LabelRef, Properties, Result, Snapshot, WriteTxn};
+use hedgerow_engine::{EdgeKey, EdgePattern, EdgeSelectionRef, Properties, Result, Snapshot, WriteTxn};
 
 /// Defines a trait of reads and implements it for snapshots and transactions with their methods of the same
 /// names.
 macro_rules! graph_read {
-    ($(#[$about:meta])* trait $trait:ident: $($(#[$doc:meta])* fn $name:ident $(<$life:lifetime>)? ($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
+    ($(#[$about:meta])* trait $trait:ident: $($(#[$doc:meta])* fn $name:ident $(<$($life:lifetime),+>)? ($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
         $(#[$about])*
         #[allow(clippy::missing_errors_doc, reason = "the trait says it once for all methods")]
         pub trait $trait {
-            $($(#[$doc])* fn $name $(<$life>)? (&mut self, $($arg: $type),*) -> Result<$answer>;)*
+            $($(#[$doc])* fn $name $(<$($life),+>)? (&mut self, $($arg: $type),*) -> Result<$answer>;)*
         }
-        graph_read! { @for Snapshot, Snapshot, $trait: $(fn $name $(<$life>)? ($($arg: $type),*) -> $answer;)* }
-        graph_read! { @for &Snapshot, Snapshot, $trait: $(fn $name $(<$life>)? ($($arg: $type),*) -> $answer;)* }
-        graph_read! { @for WriteTxn, WriteTxn, $trait: $(fn $name $(<$life>)? ($($arg: $type),*) -> $answer;)* }
+        graph_read! { @for Snapshot, Snapshot, $trait: $(fn $name $(<$($life),+>)? ($($arg: $type),*) -> $answer;)* }
+        graph_read! { @for &Snapshot, Snapshot, $trait: $(fn $name $(<$($life),+>)? ($($arg: $type),*) -> $answer;)* }
+        graph_read! { @for WriteTxn, WriteTxn, $trait: $(fn $name $(<$($life),+>)? ($($arg: $type),*) -> $answer;)* }
     };
-    (@for $reader:ty, $methods:ident, $trait:ident: $(fn $name:ident $(<$life:lifetime>)? ($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
+    (@for $reader:ty, $methods:ident, $trait:ident: $(fn $name:ident $(<$($life:lifetime),+>)? ($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
         impl $trait for $reader {
-            $(#[inline] fn $name $(<$life>)? (&mut self, $($arg: $type),*) -> Result<$answer> {
+            $(#[inline] fn $name $(<$($life),+>)? (&mut self, $($arg: $type),*) -> Result<$answer> {
                 $methods::$name(self, $($arg),*)
             })*
         }
@@ -48,7 +48,7 @@ graph_read! {
     /// fn mutual(graph: &mut impl GraphRead, account: u64) -> hedgerow::Result<usize> {
     ///     let mut count = 0;
     ///     for other in graph.neighbors(account, Direction::Out)?.unwrap_or_default() {
-    ///         count += usize::from(graph.contains_edge(&other, account)?);
+    ///         count += usize::from(graph.contains_edge((&other, account))?);
     ///     }
     ///     Ok(count)
     /// }
@@ -65,26 +65,31 @@ graph_read! {
     /// True if the vertex exists. O(1).
     fn contains_vertex<'a>(key: impl Into<VertexKeyRef<'a>>) -> bool;
 
-    /// True if the edge of the default label exists. O(log degree).
-    fn contains_edge<'a>(src: impl Into<VertexKeyRef<'a>>, dst: impl Into<VertexKeyRef<'a>>) -> bool;
+    /// True if an edge with this pattern exists: `(src, dst)` is any edge between two vertices, an
+    /// [`EdgeKey`] just one. O(labels * log degree); in a `multi` label without a named rank also one step
+    /// for each edge between the two vertices.
+    fn contains_edge<'a>(edges: impl Into<EdgePattern<'a>>) -> bool;
 
     /// Returns the weight of the edge of the default label if it exists; 1 in a graph without weights. O(log
     /// degree).
     fn weight<'a>(src: impl Into<VertexKeyRef<'a>>, dst: impl Into<VertexKeyRef<'a>>) -> Option<f64>;
 
-    /// Returns the number of neighbours over the default label, or `None` if there is no such vertex. O(1)
-    /// and a search of a short delta in a snapshot, O(degree log degree) in a transaction.
-    fn degree<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
+    /// Returns the number of chosen edges at a vertex, or `None` if there is no such vertex. O(labels) and a
+    /// search of a short delta in a snapshot if labels are chosen wholly and in one direction, else
+    /// O(degree); O(labels + degree log degree) in a transaction.
+    fn degree<'a, 's>(key: impl Into<VertexKeyRef<'a>>, edges: impl Into<EdgeSelectionRef<'s>>) -> Option<usize>;
 
-    /// Returns the neighbours over the default label, sorted by key, or `None` if there is no such vertex.
-    /// O(degree log degree).
-    fn neighbors<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<VertexKey>>;
+    /// Returns the other endpoints of the chosen edges at a vertex, sorted by key, or `None` if there is no
+    /// such vertex. O(labels + degree log degree).
+    fn neighbors<'a, 's>(key: impl Into<VertexKeyRef<'a>>, edges: impl Into<EdgeSelectionRef<'s>>) -> Option<Vec<VertexKey>>;
 
-    /// Returns the [`neighbors`](Self::neighbors) with weights. O(degree log degree).
+    /// Returns other endpoint, label and rank of the chosen edges at a vertex, sorted by all three, or `None`
+    /// if there is no such vertex. O(labels + degree log degree).
+    fn edge_list<'a, 's>(key: impl Into<VertexKeyRef<'a>>, edges: impl Into<EdgeSelectionRef<'s>>) -> Option<Vec<(VertexKey, LabelId, u64)>>;
+
+    /// Returns the neighbors over the default label with the weights of the edges, sorted by key, or `None`
+    /// if there is no such vertex. O(degree log degree).
     fn weighted_neighbors<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, f64)>>;
-
-    /// True if the edge of this label and rank exists. O(log degree).
-    fn contains_edge_of(edge: EdgeKey<'_>) -> bool;
 
     /// Returns the properties of an edge that have a value, if the edge exists. O(log degree).
     fn edge_properties(edge: EdgeKey<'_>) -> Option<Properties>;
@@ -97,24 +102,4 @@ graph_read! {
 
     /// Returns one property of a vertex, if the vertex exists; null if it has no such property. O(1).
     fn vertex_property<'a>(key: impl Into<VertexKeyRef<'a>>, property: &str) -> Option<Value>;
-
-    /// Returns the edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if
-    /// there is no such vertex. O(degree log degree).
-    fn neighbors_of<'a>(label: impl Into<LabelRef<'a>>, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, u64)>>;
-
-    /// Returns the number of edges of a label at a vertex, or `None` if there is no such vertex. O(1) and a
-    /// search of a short delta in a snapshot, O(degree log degree) in a transaction.
-    fn degree_of<'a>(label: impl Into<LabelRef<'a>>, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
-
-    /// True if an edge with this pattern exists. O(labels * log degree); in a `multi` label without a named
-    /// rank also one step for each edge between the two vertices.
-    fn contains_any_edge(edges: EdgePattern<'_>) -> bool;
-
-    /// Returns the edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or
-    /// `None` if there is no such vertex. O(labels + degree log degree).
-    fn neighbors_of_all<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, LabelId, u64)>>;
-
-    /// Returns the number of edges of all labels at a vertex, or `None` if there is no such vertex. O(labels)
-    /// in a snapshot, O(labels + degree log degree) in a transaction.
-    fn degree_of_all<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
 }

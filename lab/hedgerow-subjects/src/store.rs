@@ -31,7 +31,7 @@ impl HedgerowEngine {
             Update::InsertEdge(src, dst, weight) => {
                 let (src, dst) = (u64::from(src.0), u64::from(dst.0));
                 written.vertices += i64::from(txn.insert_vertex(src)?) + i64::from(txn.insert_vertex(dst)?);
-                written.edges += i64::from(!txn.contains_edge(src, dst)?);
+                written.edges += i64::from(!txn.contains_edge((src, dst))?);
                 if self.weighted {
                     txn.put_weighted_edge(src, dst, weight)?;
                 } else {
@@ -48,7 +48,7 @@ impl HedgerowEngine {
                 };
                 written.edges -= degree(txn, Direction::Out)?;
                 if self.graph.config().directed {
-                    let has_loop = txn.contains_edge(v, v)?;
+                    let has_loop = txn.contains_edge((v, v))?;
                     written.edges -= degree(txn, Direction::In)? - i64::from(has_loop);
                 }
                 written.vertices -= i64::from(txn.remove_vertex(v)?);
@@ -70,7 +70,7 @@ impl Deref for EngineGuard {
 
     #[inline]
     fn deref(&self) -> &View {
-        self.snapshot.view().expect("the view was made when the snapshot was opened")
+        self.snapshot.default_label().view().expect("the view was made when the snapshot was opened")
     }
 }
 
@@ -105,7 +105,7 @@ impl DynamicGraph for HedgerowEngine {
     /// Opens a snapshot with its view, so that reads and kernels do not have to make the view.
     fn snapshot(&self) -> Result<Self::Snapshot, Error> {
         let snapshot = self.graph.snapshot()?;
-        let hint = InterpolationHint::over(snapshot.view()?.vertex_bound() as u32);
+        let hint = InterpolationHint::over(snapshot.default_label().view()?.vertex_bound() as u32);
         Ok(Guarded(EngineGuard { snapshot, hint }))
     }
 

@@ -75,7 +75,7 @@ impl<'a> LookUp<'a> {
         }
         if known.is_multi() || rank.is_some() {
             let edge = EdgeKey::new(label, ends[0], ends[1]).rank(rank.unwrap_or(0));
-            self.existing.edges += u64::from(found(self.before.snapshot.contains_edge_of(edge))?);
+            self.existing.edges += u64::from(found(self.before.snapshot.contains_edge(edge))?);
             return Ok(());
         }
         if self.label != label {
@@ -89,7 +89,7 @@ impl<'a> LookUp<'a> {
     /// Looks up the edges that wait for it.
     fn look(&mut self) -> Result<(), CliError> {
         let edges: Vec<_> = self.waiting.iter().map(|[src, dst]| (src.as_ref(), dst.as_ref())).collect();
-        let has = found(self.before.snapshot.contains_edges_of(self.label.as_str(), &edges))?;
+        let has = found(self.before.snapshot.contains_edges(&edges, self.label.as_str()))?;
         self.existing.edges += has.into_iter().filter(|has| *has).count() as u64;
         self.waiting.clear();
         Ok(())

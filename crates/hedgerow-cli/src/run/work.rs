@@ -108,8 +108,8 @@ impl Work<'_> {
         let argument = format!("--{}", parameter.name);
         let key = parse_argument(self.schema, self.keys, &argument, text)?;
         let id = match parameter.is_end() {
-            true => self.snapshot.kernel_vertex(&self.ends.clone().turned(), &key)?,
-            false => self.snapshot.kernel_vertex(&self.ends, &key)?,
+            true => self.ends.clone().turned().kernel_vertex(self.snapshot, &key)?,
+            false => self.ends.kernel_vertex(self.snapshot, &key)?,
         };
         let shown = || spelled(self.schema, key.as_ref());
         id.ok_or_else(|| CliError::Failed(format!("{argument}: no vertex {} in the store", shown())))

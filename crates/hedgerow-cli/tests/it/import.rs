@@ -46,7 +46,7 @@ fn edges(store: &Path) -> Vec<String> {
                 format!("{}: {src} -> {dst}{rank} {}", label.name(), values.join(" ")).trim().to_owned(),
             );
         };
-        snapshot.for_each_edge_row(&**label.name(), each).expect("a label");
+        snapshot.for_each_edge(&**label.name(), each).expect("a label");
     }
     lines.sort();
     lines

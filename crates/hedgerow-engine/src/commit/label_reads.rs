@@ -1,8 +1,8 @@
-//! Reads of a transaction over the edges of all labels.
+//! Reads of a transaction over chosen edges.
 //!
-//! Such a read also depends on the absence of edges in other labels. So the read set records the number of
-//! labels at the time of the read, and validation checks the labels that were defined later
-//! ([`ReadSet::prepare`](super::validate::ReadSet::prepare)).
+//! A read of the edges of all labels also depends on the absence of edges in other labels. So the read set
+//! records the number of labels at the time of the read, and validation checks the labels that were defined
+//! later ([`ReadSet::prepare`](super::validate::ReadSet::prepare)).
 
 use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, LabelId, VertexKey, VertexKeyRef};
@@ -12,15 +12,22 @@ use super::names::TxnKey;
 use super::overlay::Between;
 use super::txn::WriteTxn;
 use crate::read::all_labels::EdgePattern;
+use crate::read::selection::EdgeSelection;
+use crate::read::selection_ref::EdgeSelectionRef;
+use crate::state::chosen_edges::{ChosenLabel, EdgeDirection};
+
+/// Other endpoint, label and rank of an edge at a vertex.
+type Listed = (VertexKey, LabelId, u64);
 
 impl WriteTxn {
-    /// True if one of these edges exists. Reads them one by one, up to the first that exists. O(labels * log
-    /// degree). If `edges` names no rank, a `multi` label adds one step for each edge from the one vertex to
-    /// the other.
+    /// True if one of these edges exists, as [`Snapshot::contains_edge`](crate::Snapshot::contains_edge)
+    /// says. Reads them one by one, up to the first that exists. O(labels * log degree). If `edges` names no
+    /// rank, a `multi` label adds one step for each edge from the one vertex to the other.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
-    pub fn contains_any_edge(&mut self, edges: EdgePattern<'_>) -> Result<bool> {
+    pub fn contains_edge<'a>(&mut self, edges: impl Into<EdgePattern<'a>>) -> Result<bool> {
+        let edges = edges.into();
         let label = edges.label.map(|label| self.label(label)).transpose()?;
         let (src, dst) = self.engine.catalog.ends_of(label, edges.src, edges.dst)?;
         let (src, dst) = (self.key(src)?, self.key(dst)?);
@@ -40,24 +47,90 @@ impl WriteTxn {
         Ok(false)
     }
 
-    /// Returns the edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or
-    /// `None` if there is no such vertex. A neighbour has one entry for each edge to it. Reads the adjacency
-    /// of all labels. O(labels + degree log degree).
+    /// Returns the other endpoints of the chosen edges at a vertex, sorted by key, or `None` if there is no
+    /// such vertex. A neighbor has one entry for each edge to it. Reads the adjacency of the labels; if edges
+    /// are chosen by properties, also these edges. O(labels + degree log degree).
     ///
     /// # Errors
-    /// Those of every [method](Self).
-    pub fn neighbors_of_all<'a>(
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel), and the errors of
+    /// [`Snapshot::neighbors`](crate::Snapshot::neighbors).
+    pub fn neighbors<'a, 's>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
+        edges: impl Into<EdgeSelectionRef<'s>>,
+    ) -> Result<Option<Vec<VertexKey>>> {
+        let found = self.edge_list(key, edges)?;
+        Ok(found.map(|found| found.into_iter().map(|(other, ..)| other).collect()))
+    }
+
+    /// Counts the chosen edges at a vertex; `None` if there is no such vertex. This is the length of
+    /// [`neighbors`](Self::neighbors), and reads the same. O(labels + degree log degree).
+    ///
+    /// # Errors
+    /// The errors of [`neighbors`](Self::neighbors).
+    pub fn degree<'a, 's>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        edges: impl Into<EdgeSelectionRef<'s>>,
+    ) -> Result<Option<usize>> {
+        Ok(self.edge_list(key, edges)?.map(|found| found.len()))
+    }
+
+    /// Returns other endpoint, label and rank of the chosen edges at a vertex, sorted by all three, otherwise
+    /// like [`neighbors`](Self::neighbors).
+    ///
+    /// # Errors
+    /// The errors of [`neighbors`](Self::neighbors).
+    pub fn edge_list<'a, 's>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        edges: impl Into<EdgeSelectionRef<'s>>,
+    ) -> Result<Option<Vec<Listed>>> {
+        let (key, edges) = (key.into(), edges.into());
+        let directed = self.engine.catalog.config.directed;
+        let mut found = match edges.whole() {
+            Some((Some(label), direction)) if direction != EdgeDirection::Both || !directed => {
+                let direction = one_way(direction);
+                let label = self.label(label)?;
+                let key = self.engine.catalog.end_of(label, key, direction)?;
+                let key = self.key(key)?;
+                self.reads_list(label, key, direction)?
+            }
+            Some((None, direction)) if direction != EdgeDirection::Both || !directed => {
+                let key = self.key(key)?;
+                self.reads_lists_of_all(key, one_way(direction))?
+            }
+            _ => self.reads_chosen(&edges.selection(), key)?,
+        };
+        if let Some(found) = &mut found {
+            found.sort_unstable();
+        }
+        Ok(found)
+    }
+
+    fn reads_list(
+        &mut self,
+        label: LabelId,
+        key: TxnKey,
         direction: Direction,
-    ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
-        let key = self.key(key.into())?;
+    ) -> Result<Option<Vec<Listed>>> {
+        let found = self.reads_adjacency_of(label, key, direction)?;
+        Ok(found.map(|found| found.into_keys().map(|(other, rank)| (other, label, rank)).collect()))
+    }
+
+    fn reads_lists_of_all(&mut self, key: TxnKey, direction: Direction) -> Result<Option<Vec<Listed>>> {
         let labels = self.labels_to_read();
         let mut found = Vec::new();
         for label in (0..labels).map(LabelId) {
-            let Some(of_label) = self.reads_adjacency_of(label, key, direction)? else { return Ok(None) };
-            found.extend(of_label.into_keys().map(|(other, rank)| (other, label, rank)));
+            let Some(of_label) = self.reads_list(label, key, direction)? else { return Ok(None) };
+            found.extend(of_label);
         }
+        self.note_lists_of_all(labels, key, direction)?;
+        Ok(Some(found))
+    }
+
+    /// Records that the edges of the vertex in all labels were read, also in labels that are defined later.
+    fn note_lists_of_all(&mut self, labels: u16, key: TxnKey, direction: Direction) -> Result<()> {
         let hidden = self.own().is_some_and(|own| own.hides(key));
         if !hidden && let Some(id) = self.base_id(key)? {
             let base = self.base();
@@ -67,21 +140,73 @@ impl WriteTxn {
                 self.reads.adjacency_of_all(labels, id, direction);
             }
         }
-        found.sort_unstable();
-        Ok(Some(found))
+        Ok(())
     }
 
-    /// Counts the edges of all labels at a vertex; `None` if there is no such vertex. It calls
-    /// [`neighbors_of_all`](Self::neighbors_of_all), with its costs and reads: O(labels + degree log degree).
-    ///
-    /// # Errors
-    /// Those of every [method](Self).
-    pub fn degree_of_all<'a>(
+    /// Reads the lists of a selection of several labels, of ranks, of properties, or in both directions.
+    fn reads_chosen(
         &mut self,
-        key: impl Into<VertexKeyRef<'a>>,
+        selection: &EdgeSelection<'_>,
+        key: VertexKeyRef<'_>,
+    ) -> Result<Option<Vec<Listed>>> {
+        for label in selection.named_labels() {
+            self.label(label)?;
+        }
+        let all = self.labels_to_read();
+        let schema = self.engine.catalog.schema.load_full();
+        let named = selection.named(&schema)?;
+        let key = selection.end_of_labels(&self.engine.catalog, &schema, named.as_deref(), key)?;
+        let key = self.key(key)?;
+        let directions: &[Direction] = match selection.stored_direction(&self.engine.catalog.config) {
+            EdgeDirection::Out => &[Direction::Out],
+            EdgeDirection::In => &[Direction::In],
+            EdgeDirection::Both => &[Direction::Out, Direction::In],
+        };
+        let mut found = Vec::new();
+        for chosen in selection.chosen_labels(&self.engine, &schema)? {
+            for &direction in directions {
+                let Some(of_label) = self.reads_list(chosen.label, key, direction)? else { return Ok(None) };
+                let again = direction == Direction::In && directions.len() == 2;
+                for edge in of_label {
+                    if self.takes(&chosen, key, &edge, direction, again)? {
+                        found.push(edge);
+                    }
+                }
+            }
+        }
+        if !selection.names_labels() {
+            for &direction in directions {
+                self.note_lists_of_all(all, key, direction)?;
+            }
+        }
+        match self.reads_vertex(key)? {
+            true => Ok(Some(found)),
+            false => Ok(None),
+        }
+    }
+
+    /// True if an edge at a vertex is chosen. A self-loop that was met `again` is not.
+    fn takes(
+        &mut self,
+        chosen: &ChosenLabel,
+        key: TxnKey,
+        (other, label, rank): &Listed,
         direction: Direction,
-    ) -> Result<Option<usize>> {
-        Ok(self.neighbors_of_all(key, direction)?.map(|found| found.len()))
+        again: bool,
+    ) -> Result<bool> {
+        let other = self.key(other.as_ref())?;
+        if again && other == key || !chosen.has_rank(*rank) {
+            return Ok(false);
+        }
+        if chosen.tests.is_empty() {
+            return Ok(true);
+        }
+        let (src, dst) = match direction {
+            Direction::Out => (key, other),
+            Direction::In => (other, key),
+        };
+        let item = self.reads_item(EdgeRef { label: *label, src, dst, rank: *rank })?;
+        Ok(item.is_some_and(|(weight, row)| chosen.passes_row(weight, row.as_ref())))
     }
 
     /// Returns the number of labels that a read of all labels visits. Takes the snapshot before it counts
@@ -111,5 +236,13 @@ impl WriteTxn {
         let Some((src, dst)) = self.base_ends(src, dst)? else { return Ok(false) };
         self.reads.edge(label, src, dst);
         self.base().has_edge_with_rank(label, src, dst, |rank| !gone.contains(&rank))
+    }
+}
+
+/// Returns the direction of lists. In an undirected graph all directions are the same.
+fn one_way(direction: EdgeDirection) -> Direction {
+    match direction {
+        EdgeDirection::In => Direction::In,
+        EdgeDirection::Out | EdgeDirection::Both => Direction::Out,
     }
 }

@@ -165,16 +165,6 @@ impl WriteTxn {
         self.update_vertex(key, [(property, value)])
     }
 
-    /// True if the edge of this label and rank exists. For edges of any label or rank see
-    /// [`contains_any_edge`](Self::contains_any_edge). O(log degree).
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`].
-    pub fn contains_edge_of(&mut self, edge: EdgeKey<'_>) -> Result<bool> {
-        let item = self.item(edge)?;
-        Ok(self.reads_item(item)?.is_some())
-    }
-
     /// Returns the properties of an edge that have a value, if the edge exists. In a weighted graph the
     /// weight is among them. O(log degree + properties).
     ///
@@ -225,38 +215,6 @@ impl WriteTxn {
         let found = self.vertex_properties(key)?;
         Ok(found
             .map(|all| all.into_iter().find(|(name, _)| &**name == property).map_or(Value::Null, |p| p.1)))
-    }
-
-    /// Returns the edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if
-    /// there is no such vertex. Reads the adjacency. O(degree log degree).
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`].
-    pub fn neighbors_of<'a>(
-        &mut self,
-        label: impl Into<LabelRef<'a>>,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<Vec<(VertexKey, u64)>>> {
-        let label = self.label(label.into())?;
-        let key = self.engine.catalog.end_of(label, key.into(), direction)?;
-        let key = self.key(key)?;
-        let found = self.reads_adjacency_of(label, key, direction)?;
-        Ok(found.map(|found| found.into_keys().collect()))
-    }
-
-    /// Counts the edges of a label at a vertex; `None` if there is no such vertex. Reads the adjacency.
-    /// O(degree log degree).
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`].
-    pub fn degree_of<'a>(
-        &mut self,
-        label: impl Into<LabelRef<'a>>,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<usize>> {
-        Ok(self.neighbors_of(label, key, direction)?.map(|found| found.len()))
     }
 
     pub(super) fn label(&mut self, label: LabelRef<'_>) -> Result<LabelId> {

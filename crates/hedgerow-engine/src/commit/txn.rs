@@ -19,8 +19,10 @@ use crate::{read::snapshot::Snapshot, state::store::Engine};
 
 /// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.
 ///
-/// Methods that name no label use the default one, except for [`contains_any_edge`](Self::contains_any_edge),
-/// [`neighbors_of_all`](Self::neighbors_of_all) and [`degree_of_all`](Self::degree_of_all).
+/// Writes that name no label write the default one. Reads of edges take a choice of edges
+/// ([`EdgeSelectionRef`](crate::EdgeSelectionRef)), as those of a [`Snapshot`] do; without a label they read
+/// all labels. [`weight`](Self::weight) and [`weighted_neighbors`](Self::weighted_neighbors) read the default
+/// label, whose edges alone have stored weights.
 ///
 /// Reads see one snapshot, taken at the first read, with the transaction's own writes applied. Under
 /// [`Isolation::Serializable`] the commit fails with [`CommitError::Conflict`](crate::CommitError::Conflict)
@@ -40,7 +42,7 @@ use crate::{read::snapshot::Snapshot, state::store::Engine};
 /// let graph = hedgerow::Graph::in_memory()?;
 /// let mut tx = graph.write()?;
 /// tx.put_edge(1, 2)?;
-/// assert!(tx.contains_edge(1, 2)?);
+/// assert!(tx.contains_edge((1, 2))?);
 /// tx.commit()?;
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
@@ -322,18 +324,6 @@ impl WriteTxn {
         self.reads_vertex(key)
     }
 
-    /// True if the edge of the default label exists. O(log degree).
-    ///
-    /// # Errors
-    /// Those of every [method](Self).
-    pub fn contains_edge<'a>(
-        &mut self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<bool> {
-        Ok(self.weight(src, dst)?.is_some())
-    }
-
     /// Returns the weight of an edge of the default label if it exists; 1 without weights. O(log degree).
     ///
     /// # Errors
@@ -345,33 +335,6 @@ impl WriteTxn {
     ) -> Result<Option<f64>> {
         let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
         self.reads_edge(src, dst)
-    }
-
-    /// Counts the neighbours over the default label in `direction`; `None` if there is no such vertex. Reads
-    /// the adjacency. O(degree log degree).
-    ///
-    /// # Errors
-    /// Those of every [method](Self).
-    pub fn degree<'a>(
-        &mut self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<usize>> {
-        Ok(self.weighted_neighbors(key, direction)?.map(|n| n.len()))
-    }
-
-    /// Returns the neighbours over the default label in `direction`, sorted by key; `None` for no such
-    /// vertex. Reads the adjacency. O(degree log degree).
-    ///
-    /// # Errors
-    /// Those of every [method](Self).
-    pub fn neighbors<'a>(
-        &mut self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<Vec<VertexKey>>> {
-        let found = self.weighted_neighbors(key, direction)?;
-        Ok(found.map(|n| n.into_iter().map(|(key, _)| key).collect()))
     }
 
     /// Returns the neighbours over the default label and the weights in `direction`, sorted by key; `None`

@@ -122,7 +122,7 @@ impl Graph {
     /// tx.commit()?;
     ///
     /// let now = graph.snapshot()?;
-    /// let edited = now.neighbors_of("edited", "ann", Direction::Out)?;
+    /// let edited = now.edge_list("ann", ("edited", Direction::Out))?;
     /// assert_eq!(edited, Some(vec![(page.key(7).to_owned(), 0)]));
     /// assert_eq!(now.vertex_count_of(page)?, 2);
     /// # Ok::<(), hedgerow::Error>(())

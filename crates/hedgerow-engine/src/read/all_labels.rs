@@ -2,11 +2,12 @@
 
 use hedgerow_catalog::error::{ArgumentError, Result};
 use hedgerow_catalog::schema::LabelRef;
-use hedgerow_core::{Direction, LabelId, SubgraphId, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{Direction, LabelId, SubgraphId, VertexId, VertexKeyRef};
 use hedgerow_pager::pager::pages::Wanted;
 
-use crate::read::labelled::EdgeOf;
+use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
+use crate::state::edge_key::EdgeKey;
 
 /// A pattern of edges from one vertex to another: edges of any label and any rank, unless the pattern names
 /// them.
@@ -18,12 +19,12 @@ use crate::read::snapshot::Snapshot;
 /// graph.define_label("calls", LabelOptions::new().multi(true))?;
 /// let mut tx = graph.write()?;
 /// tx.put_edge_with(EdgeKey::new("calls", 1, 2).rank(7), [("seconds", 30)])?;
-/// assert!(tx.contains_any_edge(EdgePattern::between(1, 2))?);
+/// assert!(tx.contains_edge((1, 2))?);
 /// tx.commit()?;
 /// let snapshot = graph.snapshot()?;
-/// assert!(snapshot.contains_any_edge(EdgePattern::between(1, 2).label("calls"))?);
-/// assert!(!snapshot.contains_any_edge(EdgePattern::between(1, 2).label(""))?);
-/// assert!(!snapshot.contains_any_edge(EdgePattern::between(1, 2).rank(0))?);
+/// assert!(snapshot.contains_edge(EdgePattern::between(1, 2).label("calls"))?);
+/// assert!(!snapshot.contains_edge(EdgePattern::between(1, 2).label(""))?);
+/// assert!(!snapshot.contains_edge(EdgePattern::between(1, 2).rank(0))?);
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,61 @@ impl<'a> EdgePattern<'a> {
     }
 }
 
+impl<'a, S, D> From<(S, D)> for EdgePattern<'a>
+where
+    S: Into<VertexKeyRef<'a>>,
+    D: Into<VertexKeyRef<'a>>,
+{
+    #[inline]
+    fn from((src, dst): (S, D)) -> EdgePattern<'a> {
+        EdgePattern::between(src, dst)
+    }
+}
+
+impl<'a> From<EdgeKey<'a>> for EdgePattern<'a> {
+    fn from(edge: EdgeKey<'a>) -> EdgePattern<'a> {
+        EdgePattern { src: edge.src, dst: edge.dst, label: Some(edge.label), rank: Some(edge.rank) }
+    }
+}
+
 impl Snapshot {
+    /// True if an edge with this pattern exists: `(src, dst)` is an edge of any label and rank between two
+    /// vertices, an [`EdgeKey`] is just that edge, an [`EdgePattern`] names what it names. O(labels * log
+    /// degree); in a `multi` label without a named rank also one step for each edge between the two vertices.
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchLabel`].
+    #[inline]
+    pub fn contains_edge<'a>(&self, edges: impl Into<EdgePattern<'a>>) -> Result<bool> {
+        let edges = edges.into();
+        if edges.label.is_none() && edges.rank.is_none() && !self.has_labels() {
+            return match self.look_up_edge(edges.src, edges.dst)? {
+                [Some(src), Some(dst)] => self.contains_edge_by_id(src, dst),
+                _ => Ok(false),
+            };
+        }
+        self.contains_pattern(edges)
+    }
+
+    fn contains_pattern(&self, edges: EdgePattern<'_>) -> Result<bool> {
+        let label = edges.label.map(|label| self.label(label)).transpose()?;
+        let (src, dst) = self.engine().catalog.ends_of(label, edges.src, edges.dst)?;
+        let Some((src, dst)) = self.ends(src, dst)? else { return Ok(false) };
+        let joined = |label| match edges.rank {
+            Some(rank) => self.contains_item(label, src, dst, rank),
+            None => self.has_edge_with_rank(label, src, dst, |_| true),
+        };
+        if let Some(label) = label {
+            return joined(label);
+        }
+        for label in self.label_ids() {
+            if joined(label)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Returns the labels that were defined when the snapshot was taken.
     pub(super) fn label_ids(&self) -> impl Iterator<Item = LabelId> + use<> {
         let schema = self.engine().catalog.schema.load();
@@ -64,28 +119,15 @@ impl Snapshot {
 
     /// True if labels other than the default one were defined when the snapshot was taken, with or without
     /// edges. O(1).
-    pub fn has_labels(&self) -> bool {
+    #[inline]
+    pub(crate) fn has_labels(&self) -> bool {
         let schema = self.engine().catalog.schema.load();
         schema.labels().get(1).is_some_and(|label| label.defined() <= self.timestamp())
     }
 
-    /// Returns the labels that have edges, by ascending id. O(1) if no label but the default one is defined;
-    /// else O(subgraphs) for each label without edges, and less for the others.
-    ///
-    /// # Errors
-    /// The errors of every [read](Self).
-    pub fn labels_with_edges(&self) -> Result<Vec<LabelId>> {
+    /// Does what [`EdgeSelection::labels_with_edges`] says, for all labels.
+    pub(crate) fn labels_with_edges(&self) -> Result<Vec<LabelId>> {
         self.used_labels().collect()
-    }
-
-    /// Returns the label of all edges, or the default one if there are no edges. Costs as
-    /// [`labels_with_edges`](Self::labels_with_edges).
-    ///
-    /// # Errors
-    /// [`ArgumentError::SeveralLabels`], which lists them, if edges have different labels.
-    pub fn only_label(&self) -> Result<LabelId> {
-        self.engine().check_owner()?;
-        self.only_of(self.used_labels(), LabelId::DEFAULT)
     }
 
     /// Returns the only one of these labels that has edges, or the first one if none has.
@@ -129,31 +171,6 @@ impl Snapshot {
         Ok(false)
     }
 
-    /// True if an edge with this pattern exists. O(labels * log degree); in a `multi` label without a named
-    /// rank also one step for each edge between the two vertices.
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`].
-    pub fn contains_any_edge(&self, edges: EdgePattern<'_>) -> Result<bool> {
-        self.engine().check_owner()?;
-        let label = edges.label.map(|label| self.label(label)).transpose()?;
-        let (src, dst) = self.engine().catalog.ends_of(label, edges.src, edges.dst)?;
-        let Some((src, dst)) = self.ends(src, dst)? else { return Ok(false) };
-        let joined = |label| match edges.rank {
-            Some(rank) => self.contains_item(label, src, dst, rank),
-            None => self.has_edge_with_rank(label, src, dst, |_| true),
-        };
-        if let Some(label) = label {
-            return joined(label);
-        }
-        for label in self.label_ids() {
-            if joined(label)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// True if an edge of the label between the vertices exists with a rank for which `wanted` is true. In an
     /// undirected graph `src` is the smaller vertex.
     pub(crate) fn has_edge_with_rank(
@@ -173,66 +190,40 @@ impl Snapshot {
         })?;
         Ok(found == Some(true))
     }
+}
 
-    /// Returns the edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or
-    /// `None` if there is no such vertex. Each edge has one entry, so a neighbour with several edges is
-    /// listed several times. O(labels + degree log degree).
+impl EdgeSelection<'_> {
+    /// Returns the labels of the selection that have edges in a snapshot, by ascending id; its ranks and
+    /// conditions do not matter. O(1) if no label but the default one is defined; else O(subgraphs) for each
+    /// label without edges, and less for the others.
     ///
     /// # Errors
-    /// The errors of every [read](Self).
-    pub fn neighbors_of_all<'a>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut found = self.engine().keys.telling_keys(&self.engine().pager, |told| {
-            let mut found = Vec::new();
-            for label in self.label_ids() {
-                self.for_each_end(label, id, direction, |other, rank| {
-                    found.push((told.of(other), label, rank));
-                })?;
-            }
-            Ok(found)
-        })?;
-        found.sort_unstable();
-        Ok(Some(found))
-    }
-
-    /// Returns the number of edges of all labels at a vertex, or `None` if there is no such vertex. This is
-    /// the length of [`neighbors_of_all`](Self::neighbors_of_all). A self-loop counts once. O(labels).
-    ///
-    /// # Errors
-    /// The errors of every [read](Self).
-    pub fn degree_of_all<'a>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<usize>> {
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let degrees = self.label_ids().map(|label| self.degree_by_label(label, id, direction));
-        degrees.sum::<Result<usize>>().map(Some)
-    }
-
-    /// Returns the edges of all labels at a vertex with their properties, otherwise like
-    /// [`neighbors_of_all`](Self::neighbors_of_all).
-    ///
-    /// # Errors
-    /// The errors of every [read](Self).
-    pub fn edges_of_all<'a>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<Vec<(LabelId, EdgeOf)>>> {
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut edges = Vec::new();
-        for label in self.label_ids() {
-            let of_label = self.edges_by_label(label, id, direction)?;
-            edges.extend(of_label.into_iter().map(|edge| (label, edge)));
+    /// [`ArgumentError::NoSuchLabel`]; the errors of every [read](Snapshot).
+    pub fn labels_with_edges(&self, snapshot: &Snapshot) -> Result<Vec<LabelId>> {
+        if !self.names_labels() {
+            return snapshot.labels_with_edges();
         }
-        edges.sort_unstable_by(|(a_label, a), (b_label, b)| {
-            (&a.key, a_label, a.rank).cmp(&(&b.key, b_label, b.rank))
-        });
-        Ok(Some(edges))
+        snapshot.engine().check_owner()?;
+        let mut labels = Vec::new();
+        for label in self.labels(&snapshot.schema_seen())? {
+            if snapshot.has_edges(label)? {
+                labels.push(label);
+            }
+        }
+        Ok(labels)
+    }
+
+    /// Returns the only label of the selection that has edges in a snapshot, or its first label if none has.
+    /// Costs as [`labels_with_edges`](Self::labels_with_edges).
+    ///
+    /// # Errors
+    /// [`ArgumentError::SeveralLabels`], which lists them, if edges have different labels;
+    /// [`ArgumentError::NoSuchLabel`]; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    pub fn only_label(&self, snapshot: &Snapshot) -> Result<LabelId> {
+        snapshot.engine().check_owner()?;
+        match self.names_labels() {
+            true => snapshot.only_label_of(&self.labels(&snapshot.schema_seen())?),
+            false => snapshot.only_of(snapshot.used_labels(), LabelId::DEFAULT),
+        }
     }
 }

@@ -49,10 +49,8 @@ impl Snapshot {
         self
     }
 
-    /// Permits or forbids that reads of this snapshot and its clones make the view. Overrides
-    /// [`Options::views_by_reads`](crate::Options::views_by_reads), which applies to all snapshots. Useful
-    /// for a snapshot whose reads must not stall. O(1).
-    pub fn set_views_by_reads(&self, may_make: bool) {
+    /// Does what [`DefaultLabel::set_views_by_reads`](crate::DefaultLabel::set_views_by_reads) says.
+    pub(super) fn set_views_by_reads(&self, may_make: bool) {
         self.may_make_view().store(may_make, Relaxed);
     }
 

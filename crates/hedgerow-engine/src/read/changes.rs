@@ -14,8 +14,9 @@ use crate::read::snapshot::Snapshot;
 const FEW: usize = 1024;
 
 impl Snapshot {
-    /// Returns the differences between an `earlier` snapshot of the same graph and this one, over the default
-    /// label. Takes no lock that a writer needs.
+    /// Returns the differences between an `earlier` snapshot of the same graph and this one, over one
+    /// label. In a `multi` label the result counts the edges between two vertices, without their ranks. Takes
+    /// no lock that a writer needs.
     ///
     /// Deltas log the differences, so a few changes of a large graph take O(subgraphs / 8 + changes). If a
     /// merge removed the log, the call compares the lists of the changed vertices: O(their degrees). While
@@ -28,30 +29,18 @@ impl Snapshot {
     /// graph.insert_edges(&[(0, 1), (1, 2)])?;
     /// let before = graph.snapshot()?;
     /// graph.insert_edges(&[(2, 0)])?;
-    /// let changes = graph.snapshot()?.changes_since(&before)?;
+    /// let changes = graph.snapshot()?.changes_since(&before, "")?;
     /// assert_eq!(changes.edges.len(), 1);
     /// assert_eq!(changes.edges[0].kind, EdgeChangeKind::Inserted);
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
     /// # Errors
+    /// [`ArgumentError::NoSuchLabel`];
     /// [`ArgumentError::Invalid`] if the other snapshot is of another graph, or later than this one;
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child; and the errors of every
     /// [read](Self).
-    pub fn changes_since(&self, earlier: &Snapshot) -> Result<Changes> {
-        self.changes_of_label(earlier, LabelId::DEFAULT)
-    }
-
-    /// Returns the differences over one label, otherwise like [`changes_since`](Self::changes_since). In a
-    /// `multi` label the result counts the edges between two vertices, without their ranks.
-    ///
-    /// # Errors
-    /// The errors of [`changes_since`](Self::changes_since), and [`ArgumentError::NoSuchLabel`].
-    pub fn changes_since_of<'a>(
-        &self,
-        earlier: &Snapshot,
-        label: impl Into<LabelRef<'a>>,
-    ) -> Result<Changes> {
+    pub fn changes_since<'a>(&self, earlier: &Snapshot, label: impl Into<LabelRef<'a>>) -> Result<Changes> {
         self.changes_of_label(earlier, self.label(label.into())?)
     }
 
@@ -169,11 +158,11 @@ impl Changing for Snapshot {
     type Error = Error;
 
     fn view(&self) -> Result<&View> {
-        Snapshot::view(self)
+        self.default_view()
     }
 
     fn changes_since(&self, earlier: &Snapshot) -> Result<Changes> {
-        Snapshot::changes_since(self, earlier)
+        self.changes_of_label(earlier, LabelId::DEFAULT)
     }
 
     fn without_view(&self) -> Snapshot {

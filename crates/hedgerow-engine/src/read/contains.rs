@@ -5,14 +5,17 @@
 //! lists of the view ([`for_each_contained`]) or, for a few edges, the chains of versions.
 
 use hedgerow_catalog::error::Result;
-use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::{Direction, LabelId, VertexId, VertexKeyRef, for_each_contained};
 use hedgerow_mem::Subgraph;
 use hedgerow_pager::ids::IdMap;
+use hedgerow_pager::pager::pages::Wanted;
 use rayon::prelude::*;
 
 use crate::read::many::{PART, Source};
+use crate::read::selection::EdgeSelection;
+use crate::read::selection_ref::{EdgeSelectionRef, Lists};
 use crate::read::snapshot::Snapshot;
+use crate::state::chosen_edges::{ChosenEdges, EdgeDirection};
 
 /// Source and destination, if both keys name vertices.
 type Ends = Option<(VertexId, VertexId)>;
@@ -24,52 +27,96 @@ const TOGETHER: usize = 8;
 const STEP: usize = 8;
 
 impl Snapshot {
-    /// Returns for each edge, in order, if the label has it with any rank: like a loop over
-    /// [`contains_any_edge`](Self::contains_any_edge) with this label. An edge with a key that names no
-    /// vertex does not exist, which is no error. Runs in parallel on the current rayon pool if there are many
-    /// edges. O(edges log degree), and once O(subgraphs) when all calls together have asked for as many keys
-    /// as there are subgraphs.
+    /// Returns for each pair of vertices, in order, if an edge of the selection leads from the first to the
+    /// second, like a loop over [`contains_edge`](Self::contains_edge). A pair with a key that names no
+    /// vertex has no edge, which is no error. A selection of direction `In` asks for edges from the second to
+    /// the first, and one of direction `Both` for either. Runs in parallel on the current rayon pool if there
+    /// are many edges. O(edges log degree) for each label, and once O(subgraphs) when all calls together have
+    /// asked for as many keys as there are subgraphs.
     ///
     /// ```
-    /// use hedgerow::Graph;
+    /// use hedgerow::{Direction, Graph};
     ///
     /// let graph = Graph::in_memory()?;
     /// graph.insert_edges(&[(1, 3), (1, 2), (3, 1)])?;
     /// let snapshot = graph.snapshot()?;
-    /// assert_eq!(snapshot.contains_edges_of("", &[(1u64, 2u64), (2, 1), (3, 8)])?, [true, false, false]);
+    /// assert_eq!(snapshot.contains_edges(&[(1u64, 2u64), (2, 1), (3, 8)], Direction::Out)?, [true, false, false]);
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel);
-    /// [`ArgumentError::EndOfKind`](crate::ArgumentError::EndOfKind) for a key of another kind than the label
-    /// states; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
-    pub fn contains_edges_of<'a, 'l, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+    /// [`ArgumentError::EndOfKind`](crate::ArgumentError::EndOfKind) for a key of another kind than the only
+    /// label states; the errors of [`view`](Self::view).
+    pub fn contains_edges<'a, 's, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
-        label: impl Into<LabelRef<'l>>,
-        edges: &[(K, K)],
+        pairs: &[(K, K)],
+        edges: impl Into<EdgeSelectionRef<'s>>,
     ) -> Result<Vec<bool>> {
-        let label = self.label(label.into())?;
-        let states_ends = self
-            .engine()
-            .catalog
-            .schema
-            .load()
-            .label_by_id(label)
-            .is_some_and(|label| label.ends().is_some());
-        self.contains_over(vec![label], states_ends.then_some(label), edges)
+        let turned = |pairs: &[(K, K)]| pairs.iter().map(|&(src, dst)| (dst, src)).collect::<Vec<_>>();
+        let (labels, direction) = match self.lists(edges.into())? {
+            Lists::OfLabel(label, direction) => (vec![label], direction),
+            Lists::OfAll(direction) => (self.label_ids().collect(), direction),
+            Lists::Chosen(selection) => return self.contains_chosen(&selection, pairs),
+        };
+        let catalog = &self.engine().catalog;
+        let stated = match labels[..] {
+            [label] => catalog.schema.load().label_by_id(label).and_then(|label| label.ends()).map(|_| label),
+            _ => None,
+        };
+        match direction {
+            Direction::In if catalog.config.directed => self.contains_over(labels, stated, &turned(pairs)),
+            _ => self.contains_over(labels, stated, pairs),
+        }
     }
 
-    /// Looks for edges of any label, otherwise like [`contains_edges_of`](Self::contains_edges_of). Costs as
-    /// much for each label.
-    ///
-    /// # Errors
-    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
-    pub fn contains_edges_of_all<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+    /// Looks for edges that a selection chooses by ranks, properties or in both directions.
+    fn contains_chosen<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
-        edges: &[(K, K)],
+        selection: &EdgeSelection<'_>,
+        pairs: &[(K, K)],
     ) -> Result<Vec<bool>> {
-        self.contains_over(self.label_ids().collect(), None, edges)
+        let chosen = selection.resolve_lists(self)?;
+        let named = selection.only_named(&self.schema_seen())?;
+        let (along, against) = match chosen.direction {
+            EdgeDirection::Out => (true, false),
+            EdgeDirection::In => (false, true),
+            EdgeDirection::Both => (true, true),
+        };
+        let contains = |&(a, b): &(K, K)| {
+            let leads = |src: K, dst: K| {
+                let (src, dst) = self.engine().catalog.ends_of(named, src.into(), dst.into())?;
+                match self.ends(src, dst)? {
+                    Some((src, dst)) => self.has_chosen_edge(&chosen, src, dst),
+                    None => Ok(false),
+                }
+            };
+            Ok((along && leads(a, b)?) || (against && leads(b, a)?))
+        };
+        if pairs.len() <= PART {
+            return pairs.iter().map(contains).collect();
+        }
+        let parts = hedgerow_par::map(pairs.par_chunks(PART), |part| {
+            part.iter().map(contains).collect::<Result<Vec<bool>>>()
+        });
+        Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    /// True if there is a chosen edge between the vertices. In an undirected graph `src` is the smaller one.
+    fn has_chosen_edge(&self, chosen: &ChosenEdges, src: VertexId, dst: VertexId) -> Result<bool> {
+        for label in &chosen.labels {
+            let wanted = Wanted::edge(label.label, src, Direction::Out, dst).with_rows();
+            let found = self.read_of(wanted, |read| {
+                let mut found = false;
+                read.for_each_item_to(src.local(), dst, |item| {
+                    found |= label.has_rank(item.rank) && label.passes(&item);
+                });
+                found
+            })?;
+            if found == Some(true) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Looks for edges in `labels`. `stated` is the label if it states the kinds of its ends.

@@ -16,11 +16,11 @@ use rayon::prelude::*;
 
 use rows::{Part, Room, by_keys, rows_of};
 
-use crate::read::selection::EdgeSelection;
+use crate::read::selection_ref::EdgeSelectionRef;
 use crate::read::snapshot::Snapshot;
+use crate::read::tiered::{KernelView, TieredView};
 use crate::state::csr_cache::{Csr, CsrKey, CsrOptions, RowOrder};
 use hedgerow_catalog::error::Result;
-use hedgerow_catalog::schema::LabelRef;
 
 /// The number of subgraphs that one task copies.
 const PART: usize = 16;
@@ -28,23 +28,24 @@ const PART: usize = 16;
 const ROWS: usize = 1 << 10;
 
 impl Snapshot {
-    /// Returns the vertices and edges of the [view](Self::view_of) of a label as compressed rows. If the
-    /// label states the kinds of its ends, vertices of other kinds have no row.
+    /// Returns the vertices and edges of the [view](Self::view) of chosen edges as compressed rows. If labels
+    /// state the kinds of their ends, vertices of other kinds have no row. Unless the selection names a
+    /// property as weight, edges have the [weights of their labels](crate::EdgeSelection::weighted).
     ///
-    /// Copies the [view](Self::view_of) once, in parallel on the current rayon pool: O(vertices + edges), 4
+    /// Copies the [view](Self::view) once, in parallel on the current rayon pool: O(vertices + edges), 4
     /// bytes an edge and 8 more with weights; ordered by key also O(vertices log vertices + edges log
     /// degree). Calls with the same arguments at the same timestamp return the same copy while a caller still
-    /// uses it. If the memory limit has no room for the label, the calling thread reads its lists twice [by
-    /// the page](Self::tiered_view_of). Then only the copy takes memory. The copy belongs to the caller and
+    /// uses it. If the memory limit has no room for the view, the calling thread reads its lists twice [by
+    /// the page](TieredView::new). Then only the copy takes memory. The copy belongs to the caller and
     /// is not charged.
     ///
     /// ```
-    /// use hedgerow::{CsrOptions, Graph, KeyColumn, RowOrder};
+    /// use hedgerow::{CsrOptions, Direction, Graph, KeyColumn, RowOrder};
     ///
     /// let graph = Graph::in_memory()?;
     /// graph.insert_edge(9, 5)?;
     /// graph.insert_edge(9, 7)?;
-    /// let csr = graph.snapshot()?.csr_of("", CsrOptions::new().order(RowOrder::Key))?;
+    /// let csr = graph.snapshot()?.csr(Direction::Out, CsrOptions::new().order(RowOrder::Key))?;
     /// assert_eq!(csr.keys, KeyColumn::U64(vec![5, 7, 9]));
     /// assert_eq!((&csr.offsets[..], &csr.targets[..]), (&[0, 0, 0, 2][..], &[0, 1][..]));
     /// # Ok::<(), hedgerow::Error>(())
@@ -52,45 +53,43 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); the errors of
-    /// [`view_selected`](Self::view_selected) if edges have no weights to copy;
+    /// [`view`](Self::view) if edges have no weights to copy;
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
-    pub fn csr_of<'a>(&self, label: impl Into<LabelRef<'a>>, options: CsrOptions) -> Result<Arc<Csr>> {
-        let engine = self.engine();
-        engine.check_owner()?;
-        let label = self.label(label.into())?;
-        let key = CsrKey { label, ts: self.timestamp(), options };
-        if let Some(copy) = engine.views.csrs.get(&key) {
-            return Ok(copy);
-        }
-        let CsrOptions { direction, order, weight } = &key.options;
-        let selection = EdgeSelection::of(LabelRef::Id(label));
-        let selection = match weight {
+    pub fn csr<'s>(&self, edges: impl Into<EdgeSelectionRef<'s>>, options: CsrOptions) -> Result<Arc<Csr>> {
+        let selection = edges.into().selection().into_owned();
+        let selection = match &options.weight {
             Some(property) => selection.weighted_by(property, None),
             None => selection.weighted(),
         };
-        if !engine.pager.has_room_for_label(label) {
-            let copy = self.copy_by_page(&selection, &key.options)?;
-            return Ok(engine.views.csrs.offer(key, Arc::new(copy)));
+        let key = CsrKey { chosen: selection.resolve(self)?, ts: self.timestamp(), options: options.clone() };
+        let copies = &self.engine().views.csrs;
+        if let Some(copy) = copies.get(&key) {
+            return Ok(copy);
         }
-        let view = self.view_selected(&selection)?;
+        let CsrOptions { direction, order, .. } = options;
+        let view = match self.kernel_view(&selection)? {
+            KernelView::Resident(view) => view,
+            KernelView::Tiered(view) => {
+                let copy = self.copy_by_page(&view, direction, order)?;
+                return Ok(copies.offer(key, Arc::new(copy)));
+            }
+        };
         let vertices: Vec<VertexId> = view.vertices().collect();
         let keys = self.vertex_keys(&vertices)?;
         let ascend = keys.is_sorted();
         let copy = match order {
-            RowOrder::Key if !ascend => by_key(&view, *direction, vertices, &keys),
-            _ => by_id(&view, *direction, vertices, keys),
+            RowOrder::Key if !ascend => by_key(&view, direction, vertices, &keys),
+            _ => by_id(&view, direction, vertices, keys),
         };
-        Ok(engine.views.csrs.offer(key, Arc::new(copy)))
+        Ok(copies.offer(key, Arc::new(copy)))
     }
 
-    fn copy_by_page(&self, selection: &EdgeSelection<'_>, options: &CsrOptions) -> Result<Csr> {
-        let CsrOptions { direction, order, .. } = options;
-        let view = self.tiered_view_selected(selection)?;
+    fn copy_by_page(&self, view: &TieredView, direction: Direction, order: RowOrder) -> Result<Csr> {
         let vertices: Vec<VertexId> = view.vertices().collect();
         let keys = self.vertex_keys(&vertices)?;
-        let is_sorted = *order == RowOrder::Id || keys.is_sorted();
+        let is_sorted = order == RowOrder::Id || keys.is_sorted();
         let (vertices, keys) = if is_sorted { (vertices, keys) } else { by_keys(&vertices, &keys) };
-        by_page::copy(&view, *direction, vertices, keys)
+        by_page::copy(view, direction, vertices, keys)
     }
 }
 

@@ -26,6 +26,10 @@ enum OfLabel {
 }
 
 impl Filter {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn push(&mut self, predicate: Predicate) {
         self.0.push(predicate);
     }

@@ -8,10 +8,9 @@ use hedgerow_core::{
     Comparison, Direction, KindId, LabelId, PropertyId, Value, VertexId, VertexKey, VertexKeyRef,
 };
 
-use crate::read::labelled::EdgeOf;
-use crate::read::selection::EdgeSelection;
+use crate::read::at_vertex::EdgeOf;
+use crate::read::selection_ref::{EdgeSelectionRef, Lists};
 use crate::read::snapshot::Snapshot;
-use crate::state::chosen_edges::{ChosenEdges, EdgeDirection};
 
 /// The number of vertices that a scan passes between two polls of `until`.
 const VERTICES_BETWEEN_POLLS: usize = 1 << 14;
@@ -102,35 +101,35 @@ impl From<Error> for End {
 }
 
 impl Snapshot {
-    /// Returns the first `limit` of the edges that [`neighbors_selected`](Self::neighbors_selected) returns,
-    /// in the same order, and whether there are more; `None` if there is no such vertex.
+    /// Returns the first `limit` of the edges that [`edge_list`](Self::edge_list) returns, in the same order,
+    /// and whether there are more; `None` if there is no such vertex.
     ///
     /// O(labels + degree log limit), and memory for `limit` edges: lists are sorted by vertex id, so the call
     /// compares the key of each neighbor. A selection by ranks or properties also takes memory for the list
     /// of one label.
     ///
     /// ```
-    /// use hedgerow::{EdgeSelection, Graph};
+    /// use hedgerow::{Direction, Graph};
     ///
     /// let graph = Graph::in_memory()?;
     /// graph.insert_edges(&[(1, 9), (1, 5), (1, 7)])?;
-    /// let first = graph.snapshot()?.first_neighbors(&EdgeSelection::all(), 1, 2)?.expect("there is a vertex 1");
+    /// let first = graph.snapshot()?.first_neighbors(Direction::Out, 1, 2)?.expect("there is a vertex 1");
     /// assert_eq!(first.found.iter().map(|(key, ..)| key.to_string()).collect::<Vec<_>>(), ["5", "7"]);
     /// assert!(first.more);
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
     /// # Errors
-    /// The errors of [`view_selected`](Self::view_selected).
-    pub fn first_neighbors<'a>(
+    /// The errors of [`view`](Self::view).
+    pub fn first_neighbors<'a, 's>(
         &self,
-        selection: &EdgeSelection<'_>,
         key: impl Into<VertexKeyRef<'a>>,
+        edges: impl Into<EdgeSelectionRef<'s>>,
         limit: usize,
     ) -> Result<Option<Limited<(VertexKey, LabelId, u64)>>> {
-        let chosen = selection.resolve_lists(self)?;
-        let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
-        let least = self.least(&chosen, id, limit)?;
+        let lists = self.lists(edges.into())?;
+        let Some(id) = self.end_of_lists(&lists, key.into())? else { return Ok(None) };
+        let least = self.least(&lists, id, limit)?;
         let found = least.places.into_sorted_vec();
         let found = found.into_iter().map(|(key, label, rank, ..)| (key, label, rank)).collect();
         Ok(Some(Limited { found, more: least.more }))
@@ -140,48 +139,32 @@ impl Snapshot {
     /// the properties of other edges. O(labels + degree log limit + bytes of the returned properties).
     ///
     /// # Errors
-    /// The errors of [`view_selected`](Self::view_selected).
-    pub fn first_edges<'a>(
+    /// The errors of [`view`](Self::view).
+    pub fn first_edges<'a, 's>(
         &self,
-        selection: &EdgeSelection<'_>,
         key: impl Into<VertexKeyRef<'a>>,
+        edges: impl Into<EdgeSelectionRef<'s>>,
         limit: usize,
-    ) -> Result<Option<Limited<(LabelId, EdgeOf)>>> {
-        let chosen = selection.resolve_lists(self)?;
-        let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
-        let least = self.least(&chosen, id, limit)?;
+    ) -> Result<Option<Limited<EdgeOf>>> {
+        let lists = self.lists(edges.into())?;
+        let Some(id) = self.end_of_lists(&lists, key.into())? else { return Ok(None) };
+        let least = self.least(&lists, id, limit)?;
         let schema = self.engine().catalog.schema.load_full();
         let edge = |(key, label, rank, is_in, other)| {
             let direction = if is_in { Direction::In } else { Direction::Out };
             let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
-            Ok((label, EdgeOf { key, rank, properties }))
+            Ok(EdgeOf { label, key, rank, properties })
         };
         let found = least.places.into_sorted_vec().into_iter().map(edge).collect::<Result<_>>()?;
         Ok(Some(Limited { found, more: least.more }))
     }
 
-    fn least(&self, chosen: &ChosenEdges, id: VertexId, limit: usize) -> Result<Least> {
-        let is_in = |direction| direction == Direction::In;
+    fn least(&self, lists: &Lists<'_>, id: VertexId, limit: usize) -> Result<Least> {
         self.engine().keys.telling_keys(&self.engine().pager, |told| {
             let mut least = Least::new(limit);
-            if !chosen.labels.iter().all(|label| label.is_all()) {
-                self.for_each_chosen(chosen, id, |label, direction, other, rank| {
-                    least.offer((told.of(other), label, rank, is_in(direction), other));
-                    Ok(())
-                })?;
-                return Ok(least);
-            }
-            for label in &chosen.labels {
-                for &direction in chosen.directions() {
-                    // A self-loop is in both lists, and counts once.
-                    let again = is_in(direction) && chosen.direction == EdgeDirection::Both;
-                    self.for_each_end(label.label, id, direction, |other, rank| {
-                        if !(again && other == id) {
-                            least.offer((told.of(other), label.label, rank, is_in(direction), other));
-                        }
-                    })?;
-                }
-            }
+            self.for_each_of(lists, id, |label, direction, other, rank| {
+                least.offer((told.of(other), label, rank, direction == Direction::In, other));
+            })?;
             Ok(least)
         })
     }
@@ -210,7 +193,7 @@ impl Snapshot {
     /// # Errors
     /// [`ArgumentError::Invalid`] for a property that vertices of this kind do not have, or a value whose
     /// type is not that of the property; [`StateError::Cancelled`] if `until` returned true; and the errors
-    /// of [`for_each_vertex_row`](Self::for_each_vertex_row).
+    /// of [`VertexScan::try_for_each`](crate::VertexScan::try_for_each).
     pub fn find_vertices(
         &self,
         kind: KindId,
@@ -220,7 +203,7 @@ impl Snapshot {
         self.engine().check_owner()?;
         let wanted = self.wanted_values(kind, properties)?;
         let (mut ids, mut more, mut left) = (Vec::new(), false, VERTICES_BETWEEN_POLLS);
-        let scanned = self.for_each_vertex_row(|vertex| {
+        let scanned = self.scan_vertices()?.try_for_each(|vertex| {
             left -= 1;
             if left == 0 {
                 left = VERTICES_BETWEEN_POLLS;

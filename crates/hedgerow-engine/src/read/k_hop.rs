@@ -12,6 +12,7 @@ use hedgerow_mem::{Hold, Subgraph, SubgraphTable, View};
 
 use crate::read::many::MissingVertex;
 use crate::read::selection::EdgeSelection;
+use crate::read::selection_ref::EdgeSelectionRef;
 use crate::read::snapshot::Snapshot;
 use crate::read::tiered::{KernelView, TieredView};
 use crate::state::chosen_edges::ChosenEdges;
@@ -91,16 +92,16 @@ impl Snapshot {
     /// most of the graph, the kernel `bfs` is faster.
     ///
     /// Once a level has as many vertices as there are subgraphs, lists are read from the
-    /// [view](Self::view_selected), which the call makes and keeps (in parallel on the current rayon pool).
+    /// [view](Self::view), which the call makes and keeps (in parallel on the current rayon pool).
     /// In a graph without incoming lists a search against the edges always reads the view. If the memory
-    /// limit has no room for the view, lists are read [by the page](Self::tiered_view_selected).
+    /// limit has no room for the view, lists are read [by the page](TieredView::new).
     ///
     /// ```
-    /// use hedgerow::{EdgeSelection, Graph, KHopOptions, KeyColumn};
+    /// use hedgerow::{Direction, Graph, KHopOptions, KeyColumn};
     ///
     /// let graph = Graph::in_memory()?;
     /// graph.insert_edges(&[(1, 3), (1, 2), (3, 4), (4, 5)])?;
-    /// let near = graph.snapshot()?.k_hop(&EdgeSelection::all(), &[1u64], KHopOptions::new(2))?;
+    /// let near = graph.snapshot()?.k_hop(Direction::Out, &[1u64], KHopOptions::new(2))?;
     /// assert_eq!(near.vertices, KeyColumn::U64(vec![1, 2, 3, 4]));
     /// assert_eq!(near.distances, [0, 1, 1, 2]);
     /// # Ok::<(), hedgerow::Error>(())
@@ -110,13 +111,14 @@ impl Snapshot {
     /// [`ArgumentError::TooLarge`] if there are more vertices than the limit and the options do not allow a
     /// [partial result](KHopOptions::partial); [`ArgumentError::NoSuchVertex`] if the options refuse unknown
     /// sources; [`StateError::Cancelled`] if `until` returned true; and the errors of
-    /// [`view_selected`](Self::view_selected).
-    pub fn k_hop<'a, K: Into<VertexKeyRef<'a>> + Copy>(
+    /// [`view`](Self::view).
+    pub fn k_hop<'a, 's, K: Into<VertexKeyRef<'a>> + Copy>(
         &self,
-        selection: &EdgeSelection<'_>,
         sources: &[K],
+        edges: impl Into<EdgeSelectionRef<'s>>,
         options: KHopOptions<'_>,
     ) -> Result<Neighborhood> {
+        let selection = &*edges.into().selection();
         let chosen = selection.resolve_lists(self)?;
         let mut reached = Reached::new(self.engine().keys.ids.bound(), options.limit, options.until);
         let schema = self.schema_seen();
@@ -139,7 +141,7 @@ impl Snapshot {
                 break;
             }
             begin = level.end;
-            self.expand(selection, &chosen, level, &mut reached)?;
+            self.expand_level(selection, &chosen, level, &mut reached)?;
             ends.push(reached.len());
         }
         let more = reached.end() == Some(End::Limit);
@@ -160,7 +162,7 @@ impl Snapshot {
     }
 
     /// Adds the neighbors of the vertices of a level to the reached vertices.
-    fn expand(
+    fn expand_level(
         &self,
         selection: &EdgeSelection<'_>,
         chosen: &ChosenEdges,

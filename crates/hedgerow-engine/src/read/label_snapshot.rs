@@ -10,7 +10,7 @@ use hedgerow_mem::View;
 
 use crate::read::snapshot::Snapshot;
 
-/// The edges of one label in a [`Snapshot`], and the vertices of the label's [view](Snapshot::view_of). A
+/// The edges of one label in a [`Snapshot`], and the vertices of the label's [view](Snapshot::view). A
 /// handle can keep answers about this state of the graph (`hedgerow_kernels::maintain`).
 ///
 /// It keeps the snapshot open, and the view of the label once a handle has asked for it. A clone shares the
@@ -43,7 +43,7 @@ impl Changing for LabelSnapshot {
             return Ok(view);
         }
         // Made outside the cell, like the view that a snapshot keeps.
-        let view = self.snapshot.view_of(self.label)?;
+        let view = self.snapshot.view(self.label)?;
         Ok(self.view.get_or_init(|| view))
     }
 
@@ -55,7 +55,7 @@ impl Changing for LabelSnapshot {
             let refused = format!("the earlier snapshot is of the edges of {one}, not of {other}");
             return Err(ArgumentError::Invalid(refused).into());
         }
-        let mut changes = self.snapshot.changes_since_of(&earlier.snapshot, self.label)?;
+        let mut changes = self.snapshot.changes_since(&earlier.snapshot, self.label)?;
         if let Some(kinds) = self.snapshot.kinds_of_label(self.label) {
             self.snapshot.keep_kinds(&mut changes, &kinds)?;
         }

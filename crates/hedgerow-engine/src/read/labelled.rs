@@ -4,26 +4,17 @@ use std::sync::Arc;
 
 use hedgerow_catalog::error::{Error, Result, StorageError};
 use hedgerow_catalog::schema::{LabelRef, Schema};
-use hedgerow_core::{Direction, LabelId, SubgraphId, Topology, Value, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{Direction, LabelId, SubgraphId, Topology, Value, VertexId, VertexKeyRef};
 use hedgerow_mem::version::Read;
 use hedgerow_mem::{ItemRef, View};
 use hedgerow_pager::pager::pages::Copies;
 
 use crate::read::properties::{Properties, named};
+use crate::read::selection_ref::{EdgeSelectionRef, Lists};
 use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
+use crate::state::chosen_edges::ChosenLabel;
 use crate::state::edge_key::{EdgeKey, WEIGHT};
-
-/// An edge of a list: the other endpoint, the rank and the properties.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EdgeOf {
-    /// The other endpoint.
-    pub key: VertexKey,
-    /// The rank; 0 unless the label is `multi`.
-    pub rank: u64,
-    /// The properties that have a value; in a weighted graph also the weight.
-    pub properties: Properties,
-}
 
 impl Snapshot {
     /// Returns the labels and properties that were defined when the snapshot was taken. O(labels and
@@ -79,27 +70,6 @@ impl Snapshot {
         self.ends(src, dst)
     }
 
-    /// Looks up the vertex at which edges of a label are read. The vertex has the kind that the label states.
-    pub(super) fn end_of(
-        &self,
-        label: LabelId,
-        key: VertexKeyRef<'_>,
-        direction: Direction,
-    ) -> Result<Option<VertexId>> {
-        self.vertex_id(self.engine().catalog.end_of(label, key, direction)?)
-    }
-
-    /// True if the edge of this label and rank exists. O(log degree). See
-    /// [`contains_any_edge`](Self::contains_any_edge) for edges of any label or rank.
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
-    pub fn contains_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
-        let label = self.label(edge.label)?;
-        let Some((src, dst)) = self.ends_of(label, &edge)? else { return Ok(false) };
-        self.contains_item(label, src, dst, edge.rank)
-    }
-
     /// Returns the properties of an edge that have a value, in a weighted graph also its weight; `None` if
     /// the edge does not exist. O(log degree).
     ///
@@ -137,63 +107,6 @@ impl Snapshot {
         })
     }
 
-    /// Returns the edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if
-    /// there is no such vertex. O(degree log degree).
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
-    pub fn neighbors_of<'a>(
-        &self,
-        label: impl Into<LabelRef<'a>>,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<Vec<(VertexKey, u64)>>> {
-        let label = self.label(label.into())?;
-        let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(None) };
-        let mut found = self.engine().keys.telling_keys(&self.engine().pager, |told| {
-            let mut found = Vec::new();
-            self.for_each_end(label, id, direction, |other, rank| found.push((told.of(other), rank)))?;
-            Ok(found)
-        })?;
-        found.sort_unstable();
-        Ok(Some(found))
-    }
-
-    /// Returns the edges of a label at a vertex with all their properties, sorted by other endpoint and rank,
-    /// or `None` if there is no such vertex. O(degree log degree).
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
-    pub fn edges_of<'a>(
-        &self,
-        label: impl Into<LabelRef<'a>>,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<Vec<EdgeOf>>> {
-        let label = self.label(label.into())?;
-        let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(None) };
-        let mut edges = self.edges_by_label(label, id, direction)?;
-        edges.sort_unstable_by(|a, b| (&a.key, a.rank).cmp(&(&b.key, b.rank)));
-        Ok(Some(edges))
-    }
-
-    /// Returns the edges of a label at a vertex with all their properties.
-    pub(crate) fn edges_by_label(
-        &self,
-        label: LabelId,
-        id: VertexId,
-        direction: Direction,
-    ) -> Result<Vec<EdgeOf>> {
-        let mut found = Vec::new();
-        self.for_each_end(label, id, direction, |other, rank| found.push((other, rank)))?;
-        let schema = self.engine().catalog.schema.load_full();
-        let edge = |(other, rank)| {
-            let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
-            Ok(EdgeOf { key: self.engine().keys.key_of(&self.engine().pager, other)?, rank, properties })
-        };
-        found.into_iter().map(edge).collect()
-    }
-
     pub(super) fn properties_between(
         &self,
         schema: &Arc<Schema>,
@@ -210,29 +123,34 @@ impl Snapshot {
         Ok(named(schema, label, weighted.then_some(weight), row.as_ref()))
     }
 
-    /// Returns the number of edges of a label at a vertex, or `None` if there is no such vertex. A self-loop
-    /// counts once. O(1), and a search of the delta of 64 vertices.
+    /// Returns the number of chosen edges; an undirected edge counts once. O(subgraphs) for each label in a
+    /// directed graph if labels are chosen wholly; in an undirected one the call checks every vertex for a
+    /// self-loop. Else O(edges of the labels). The direction and the weights of a selection do not matter.
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
-    pub fn degree_of<'a>(
-        &self,
-        label: impl Into<LabelRef<'a>>,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<usize>> {
-        let label = self.label(label.into())?;
-        let id = self.end_of(label, key.into(), direction)?;
-        id.map(|id| self.degree_by_label(label, id, direction)).transpose()
+    /// The errors of [`view`](Self::view).
+    pub fn edge_count_of<'s>(&self, edges: impl Into<EdgeSelectionRef<'s>>) -> Result<u64> {
+        match self.lists(edges.into())? {
+            Lists::OfLabel(label, _) => self.count_edges(label),
+            Lists::OfAll(_) => self.edge_count(),
+            Lists::Chosen(selection) => {
+                let selection = selection.into_owned().without_weights();
+                let labels = selection.resolve_lists(self)?.labels;
+                labels.into_iter().map(|label| self.count_chosen(label)).sum()
+            }
+        }
     }
 
-    /// Returns the number of edges of a label; an undirected edge counts once. O(subgraphs) in a directed
-    /// graph; in an undirected one the call checks every vertex for a self-loop.
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
-    pub fn edge_count_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<u64> {
-        self.count_edges(self.label(label.into())?)
+    fn count_chosen(&self, chosen: ChosenLabel) -> Result<u64> {
+        if chosen.is_all() {
+            return self.count_edges(chosen.label);
+        }
+        let (mut count, all) = (0, VertexId(0)..VertexId(self.engine().keys.ids.bound()));
+        self.for_each_item_of(chosen.label, all, |_, item| {
+            count += u64::from(chosen.has_rank(item.rank) && chosen.passes(&item));
+            Ok::<_, Error>(())
+        })?;
+        Ok(count)
     }
 
     pub(crate) fn count_edges(&self, label: LabelId) -> Result<u64> {
@@ -265,38 +183,6 @@ impl Snapshot {
         Ok(if directed { entries } else { (entries + loops) / 2 })
     }
 
-    /// Calls `f` with source, destination and rank of every edge of a label, by ascending source id; in an
-    /// undirected graph once per edge. O(edges).
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
-    pub fn for_each_edge_of<'a>(
-        &self,
-        label: impl Into<LabelRef<'a>>,
-        f: impl FnMut(VertexId, VertexId, u64),
-    ) -> Result<()> {
-        let bound = VertexId(self.engine().keys.ids.bound());
-        self.for_each_edge_in(label, VertexId(0)..bound, f)
-    }
-
-    /// Calls `f` like [`for_each_edge_of`](Self::for_each_edge_of), but only with edges whose source is in a
-    /// range of vertex ids. The cost is in proportion to that range.
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
-    pub fn for_each_edge_in<'a>(
-        &self,
-        label: impl Into<LabelRef<'a>>,
-        sources: std::ops::Range<VertexId>,
-        mut f: impl FnMut(VertexId, VertexId, u64),
-    ) -> Result<()> {
-        let label = self.label(label.into())?;
-        self.for_each_item_of(label, sources, |src, item| {
-            f(src, item.dst, item.rank);
-            Ok(())
-        })
-    }
-
     /// Calls `f` with each edge of a label whose source is in a range of vertex ids, until `f` fails. In an
     /// undirected graph calls it once per edge, at the smaller end. O(edges).
     pub(crate) fn for_each_item_of<E: From<Error>>(
@@ -305,34 +191,7 @@ impl Snapshot {
         sources: std::ops::Range<VertexId>,
         mut f: impl FnMut(VertexId, ItemRef<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let mut scan = self.scan_edges_of(label, sources, true)?;
-        let mut outcome = Ok(());
-        while outcome.is_ok()
-            && scan.next_source(|edge| {
-                if outcome.is_ok() {
-                    outcome = f(edge.src, edge.item);
-                }
-            })?
-        {}
-        outcome
-    }
-
-    /// Returns the graph of one label for kernels: its edges, and the vertices of the kinds that the label
-    /// [states](crate::LabelOptions::ends) for its ends, or else all vertices.
-    /// [`EdgeSelection::kinds`](crate::EdgeSelection::kinds) names other kinds. For the default label this is
-    /// the [`view`](Self::view) that the snapshot keeps. The lists of a `multi` label have one entry for each
-    /// edge.
-    ///
-    /// Made from the label's previous view at the cost of [`view`](Self::view), if the label is among the
-    /// eight whose views were requested last; plus O(edges of the label) to count them. If the label states
-    /// kinds, the first view of a snapshot reads the kinds of all vertices in O(vertices), and their keys if
-    /// memory does not have them.
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
-    pub fn view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<Arc<View>> {
-        let label = self.label(label.into())?;
-        self.view_of_whole(label, self.whole_label(label))
+        self.scan_edges_of(label, sources, true)?.try_for_each(|edge| f(edge.src, edge.item))
     }
 
     /// Returns the view of a label with all vertices, for reads of lists, which may have vertices of any

@@ -3,7 +3,7 @@
 use hedgerow_catalog::label::Label;
 use hedgerow_core::{RowRef, ValueRef, VertexId};
 
-use crate::read::labelled::EdgeOf;
+use crate::read::at_vertex::EdgeOf;
 use crate::state::edge_key::WEIGHT;
 
 /// An edge at a vertex, lent by a read of the vertex's list. It refers to memory of the store.

@@ -7,13 +7,14 @@
 use std::sync::Arc;
 
 use hedgerow_catalog::error::{ArgumentError, Error, Result, StorageError};
-use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::{Direction, KeyColumn, LabelId, Resident, TextColumn, Topology, VertexId, VertexKeyRef};
 use hedgerow_mem::View;
 use rayon::prelude::*;
 
 use crate::read::key_columns::KeyForm;
+use crate::read::selection_ref::{EdgeSelectionRef, Lists};
 use crate::read::snapshot::Snapshot;
+use crate::state::chosen_edges::ChosenEdges;
 
 /// The number of keys that one task reads. The calling thread reads fewer alone.
 pub(super) const PART: usize = 1 << 11;
@@ -43,67 +44,68 @@ pub struct NeighborLists {
     pub neighbors: KeyColumn,
 }
 
-/// The end of a label's edges at which vertices are read. The label may state the kind of this end.
-#[derive(Clone, Copy)]
-struct End {
-    label: LabelId,
-    direction: Direction,
-}
-
-impl End {
-    /// Returns the end; `None` for several labels, or for the default label, which states no kinds.
-    fn of(labels: &[LabelId], direction: Direction) -> Option<End> {
-        match *labels {
-            [label] if label != LabelId::DEFAULT => Some(End { label, direction }),
-            _ => None,
-        }
-    }
-}
-
 /// The source from which the lists of one label are read.
 pub(super) enum Source {
     View(Arc<View>),
     Chains(LabelId),
 }
 
+/// The sources of the lists of a read.
+enum Origin {
+    /// The lists of whole labels in one direction.
+    Whole(Vec<Source>, Direction),
+    Chosen(ChosenEdges),
+}
+
 impl Snapshot {
-    /// Returns the degrees of many vertices over the edges of a label, in the order of their keys, like a
-    /// loop over [`degree_of`](Self::degree_of). In parallel on the current rayon pool if there are many
-    /// keys. O(keys), and once O(subgraphs) when all calls together have asked for as many keys as there are
-    /// subgraphs.
+    /// Returns the degrees of many vertices over the chosen edges, in the order of their keys, like a loop
+    /// over [`degree`](Self::degree). In parallel on the current rayon pool if there are many keys. O(keys)
+    /// for each label, and once O(subgraphs) when all calls together have asked for as many keys as there are
+    /// subgraphs; for edges chosen by ranks or properties, or in both directions, O(their degrees).
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchVertex`] if `missing` refuses unknown keys, [`ArgumentError::NoSuchLabel`],
-    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
-    pub fn degrees_of<'a, 'l, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
-        &self,
-        label: impl Into<LabelRef<'l>>,
-        keys: &[K],
-        direction: Direction,
-        missing: MissingVertex,
-    ) -> Result<Vec<u64>> {
-        let labels = vec![self.label(label.into())?];
-        self.degrees_over(labels, keys, direction, missing)
-    }
-
-    /// Returns the degrees over the edges of all labels, like a loop over
-    /// [`degree_of_all`](Self::degree_of_all). Costs as [`degrees_of`](Self::degrees_of) for each label.
-    ///
-    /// # Errors
-    /// The errors of [`degrees_of`](Self::degrees_of).
-    pub fn degrees_of_all<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+    /// [`ArgumentError::NoSuchVertex`] if `missing` refuses unknown keys; the errors of
+    /// [`view`](Self::view).
+    pub fn degrees<'a, 's, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         keys: &[K],
-        direction: Direction,
+        edges: impl Into<EdgeSelectionRef<'s>>,
         missing: MissingVertex,
     ) -> Result<Vec<u64>> {
-        self.degrees_over(self.label_ids().collect(), keys, direction, missing)
+        let lists = self.lists(edges.into())?;
+        let origin = self.origin(&lists, keys.len())?;
+        let degree = |id: VertexId| match &origin {
+            Origin::Whole(sources, direction) => {
+                let of = |source: &Source| match source {
+                    Source::View(view) => Ok(view.degree(id, *direction) as u64),
+                    Source::Chains(label) => Ok(self.degree_by_label(*label, id, *direction)? as u64),
+                };
+                sources.iter().map(of).sum::<Result<u64>>()
+            }
+            Origin::Chosen(chosen) => {
+                let mut degree = 0;
+                self.for_each_chosen(chosen, id, |_, _, _, _| {
+                    degree += 1;
+                    Ok(())
+                })?;
+                Ok(degree)
+            }
+        };
+        let parts = self.in_parts(&origin, &lists, keys, missing, |ids| {
+            let mut degrees = Vec::with_capacity(ids.len());
+            for (i, id) in ids.iter().enumerate() {
+                prefetch(&origin, ids, i);
+                degrees.push(id.map_or(Ok(0), degree)?);
+            }
+            Ok(degrees)
+        })?;
+        Ok(parts.concat())
     }
 
-    /// Returns the neighbors of many vertices over the edges of a label, in the order of their keys, like a
-    /// loop over [`neighbors_of`](Self::neighbors_of) without ranks. In parallel on the current rayon pool if
-    /// there are many keys. O(keys + edges log degree), and once O(subgraphs) when all calls together have
-    /// asked for as many keys as there are subgraphs.
+    /// Returns the neighbors of many vertices over the chosen edges, in the order of their keys, like a loop
+    /// over [`neighbors`](Self::neighbors). In parallel on the current rayon pool if there are many keys.
+    /// O(keys + edges log degree), and once O(subgraphs) when all calls together have asked for as many keys
+    /// as there are subgraphs.
     ///
     /// ```
     /// use hedgerow::{Direction, Graph, KeyColumn, MissingVertex};
@@ -111,38 +113,77 @@ impl Snapshot {
     /// let graph = Graph::in_memory()?;
     /// graph.insert_edges(&[(1, 3), (1, 2), (3, 1)])?;
     /// let snapshot = graph.snapshot()?;
-    /// let lists = snapshot.neighbor_lists_of("", &[3u64, 8, 1], Direction::Out, MissingVertex::Empty)?;
+    /// let lists = snapshot.neighbor_lists(&[3u64, 8, 1], Direction::Out, MissingVertex::Empty)?;
     /// assert_eq!(lists.offsets, [0, 1, 1, 3]);
     /// assert_eq!(lists.neighbors, KeyColumn::U64(vec![1, 2, 3]));
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
     /// # Errors
-    /// The errors of [`degrees_of`](Self::degrees_of).
-    pub fn neighbor_lists_of<'a, 'l, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+    /// The errors of [`degrees`](Self::degrees).
+    pub fn neighbor_lists<'a, 's, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
-        label: impl Into<LabelRef<'l>>,
         keys: &[K],
-        direction: Direction,
+        edges: impl Into<EdgeSelectionRef<'s>>,
         missing: MissingVertex,
     ) -> Result<NeighborLists> {
-        let labels = vec![self.label(label.into())?];
-        self.lists_over(labels, keys, direction, missing)
+        let (form, lists) = (self.key_form(), self.lists(edges.into())?);
+        let origin = self.origin(&lists, keys.len())?;
+        let parts = self.in_parts(&origin, &lists, keys, missing, |ids| {
+            let mut ends = Vec::with_capacity(ids.len());
+            let mut found: Vec<VertexId> = Vec::new();
+            for (i, id) in ids.iter().enumerate() {
+                prefetch(&origin, ids, i);
+                if let Some(id) = *id {
+                    self.list_of(&origin, id, &mut found)?;
+                }
+                ends.push(found.len());
+            }
+            let keys = self.keys_of_lists(form, &found, &ends)?;
+            Ok((ends, keys))
+        })?;
+        let mut lists =
+            NeighborLists { offsets: Vec::with_capacity(keys.len() + 1), neighbors: form.column() };
+        lists.offsets.push(0);
+        let all = parts.iter().map(|(_, keys)| keys.len()).sum();
+        if let KeyColumn::U64(numbers) = &mut lists.neighbors {
+            numbers.reserve_exact(all);
+        }
+        for (ends, keys) in parts {
+            let before = lists.neighbors.len();
+            lists.offsets.extend(ends.into_iter().map(|end| (before + end) as i64));
+            lists.neighbors.append(keys);
+        }
+        Ok(lists)
     }
 
-    /// Returns the neighbors over the edges of all labels, like a loop over
-    /// [`neighbors_of_all`](Self::neighbors_of_all) without labels and ranks. Otherwise like
-    /// [`neighbor_lists_of`](Self::neighbor_lists_of).
-    ///
-    /// # Errors
-    /// The errors of [`degrees_of`](Self::degrees_of).
-    pub fn neighbor_lists_of_all<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
-        &self,
-        keys: &[K],
-        direction: Direction,
-        missing: MissingVertex,
-    ) -> Result<NeighborLists> {
-        self.lists_over(self.label_ids().collect(), keys, direction, missing)
+    /// Adds the other endpoints of the edges of a vertex to `found`.
+    fn list_of(&self, origin: &Origin, id: VertexId, found: &mut Vec<VertexId>) -> Result<()> {
+        let (sources, direction) = match origin {
+            Origin::Whole(sources, direction) => (sources, *direction),
+            Origin::Chosen(chosen) => {
+                return self.for_each_chosen(chosen, id, |_, _, other, _| {
+                    found.push(other);
+                    Ok(())
+                });
+            }
+        };
+        sources.iter().try_for_each(|source| match source {
+            Source::View(view) => {
+                view.neighbors(id, direction).for_each_run(|run| found.extend_from_slice(run));
+                Ok(())
+            }
+            Source::Chains(label) => self.for_each_end(*label, id, direction, |other, _| found.push(other)),
+        })
+    }
+
+    fn origin(&self, lists: &Lists<'_>, keys: usize) -> Result<Origin> {
+        let (labels, direction) = match lists {
+            Lists::OfLabel(label, direction) => (vec![*label], *direction),
+            Lists::OfAll(direction) => (self.label_ids().collect(), *direction),
+            Lists::Chosen(selection) => return Ok(Origin::Chosen(selection.resolve_lists(self)?)),
+        };
+        Ok(Origin::Whole(self.sources(labels, keys, direction)?, direction))
     }
 
     /// Returns the source of each label's lists for a read of this many keys.
@@ -174,13 +215,17 @@ impl Snapshot {
     /// Looks up the keys in groups, and returns the results of `f` for the vertices of each group, in order.
     fn in_parts<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync, T: Send>(
         &self,
-        sources: &[Source],
-        end: Option<End>,
+        origin: &Origin,
+        lists: &Lists<'_>,
         keys: &[K],
         missing: MissingVertex,
         f: impl Fn(&[Option<VertexId>]) -> Result<T> + Sync + Send,
     ) -> Result<Vec<T>> {
-        let look_up = |key| match sources.first() {
+        let first = match origin {
+            Origin::Whole(sources, _) => sources.first(),
+            Origin::Chosen(_) => None,
+        };
+        let look_up = |key| match first {
             Some(Source::View(view)) => {
                 let id = self.engine().keys.vertex_to_read(&self.engine().pager, key, self.timestamp())?;
                 Ok(id.filter(|&id| view.contains(id)))
@@ -189,8 +234,9 @@ impl Snapshot {
         };
         // Keys are looked up together, so that their cache misses overlap, if lists are read from a view and
         // no label states the kind of the keys.
-        let look_up_all = |keys: &[K; TOGETHER]| match (sources.first(), end) {
-            (Some(Source::View(view)), None) => {
+        let no_kinds = !lists.may_state_kinds();
+        let look_up_all = |keys: &[K; TOGETHER]| match first {
+            Some(Source::View(view)) if no_kinds => {
                 let found = self.engine().keys.vertices_to_read(
                     &self.engine().pager,
                     keys.map(K::into),
@@ -208,12 +254,7 @@ impl Snapshot {
                 if row % TOGETHER == 0 {
                     together = keys[row..].first_chunk().map_or(Ok(None), look_up_all)?;
                 }
-                let key = match end {
-                    None => key.into(),
-                    Some(End { label, direction }) => {
-                        self.engine().catalog.end_of(label, key.into(), direction)?
-                    }
-                };
+                let key = self.key_at(lists, key.into())?;
                 let id = match together {
                     Some(found) => found[row % TOGETHER],
                     None => look_up(key)?,
@@ -230,78 +271,6 @@ impl Snapshot {
             return Ok(vec![part((0, keys))?]);
         }
         hedgerow_par::map(keys.par_chunks(PART).enumerate(), part).into_iter().collect()
-    }
-
-    fn degrees_over<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
-        &self,
-        labels: Vec<LabelId>,
-        keys: &[K],
-        direction: Direction,
-        missing: MissingVertex,
-    ) -> Result<Vec<u64>> {
-        let end = End::of(&labels, direction);
-        let sources = self.sources(labels, keys.len(), direction)?;
-        let degree = |id: VertexId| {
-            let of = |source: &Source| match source {
-                Source::View(view) => Ok(view.degree(id, direction) as u64),
-                Source::Chains(label) => Ok(self.degree_by_label(*label, id, direction)? as u64),
-            };
-            sources.iter().map(of).sum::<Result<u64>>()
-        };
-        let parts = self.in_parts(&sources, end, keys, missing, |ids| {
-            let mut degrees = Vec::with_capacity(ids.len());
-            for (i, id) in ids.iter().enumerate() {
-                prefetch(&sources, ids, i, direction);
-                degrees.push(id.map_or(Ok(0), degree)?);
-            }
-            Ok(degrees)
-        })?;
-        Ok(parts.concat())
-    }
-
-    fn lists_over<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
-        &self,
-        labels: Vec<LabelId>,
-        keys: &[K],
-        direction: Direction,
-        missing: MissingVertex,
-    ) -> Result<NeighborLists> {
-        let (form, end) = (self.key_form(), End::of(&labels, direction));
-        let sources = self.sources(labels, keys.len(), direction)?;
-        let parts = self.in_parts(&sources, end, keys, missing, |ids| {
-            let mut ends = Vec::with_capacity(ids.len());
-            let mut found: Vec<VertexId> = Vec::new();
-            for (i, id) in ids.iter().enumerate() {
-                prefetch(&sources, ids, i, direction);
-                for source in id.iter().flat_map(|_| &sources) {
-                    let Some(id) = *id else { continue };
-                    match source {
-                        Source::View(view) => {
-                            view.neighbors(id, direction).for_each_run(|run| found.extend_from_slice(run));
-                        }
-                        Source::Chains(label) => {
-                            self.for_each_end(*label, id, direction, |other, _| found.push(other))?;
-                        }
-                    }
-                }
-                ends.push(found.len());
-            }
-            let keys = self.keys_of_lists(form, &found, &ends)?;
-            Ok((ends, keys))
-        })?;
-        let mut lists =
-            NeighborLists { offsets: Vec::with_capacity(keys.len() + 1), neighbors: form.column() };
-        lists.offsets.push(0);
-        let all = parts.iter().map(|(_, keys)| keys.len()).sum();
-        if let KeyColumn::U64(numbers) = &mut lists.neighbors {
-            numbers.reserve_exact(all);
-        }
-        for (ends, keys) in parts {
-            let before = lists.neighbors.len();
-            lists.offsets.extend(ends.into_iter().map(|end| (before + end) as i64));
-            lists.neighbors.append(keys);
-        }
-        Ok(lists)
     }
 
     /// Returns the keys of the lists that end at `ends`, each list ascending.
@@ -348,8 +317,9 @@ impl Snapshot {
 
 /// Prefetches the lists of the vertices after `i` in a view.
 #[inline]
-fn prefetch(sources: &[Source], ids: &[Option<VertexId>], i: usize, direction: Direction) {
-    let Some(Source::View(view)) = sources.first() else { return };
+fn prefetch(origin: &Origin, ids: &[Option<VertexId>], i: usize) {
+    let Origin::Whole(sources, direction) = origin else { return };
+    let (Some(Source::View(view)), direction) = (sources.first(), *direction) else { return };
     if let Some(&Some(id)) = ids.get(i + AHEAD.0) {
         view.prefetch_place(id, direction);
     }

@@ -15,26 +15,6 @@ use crate::read::snapshot::Snapshot;
 use crate::read::view_demand::cost;
 
 impl Snapshot {
-    /// Returns the neighbours over the default label in `direction`, sorted by key, or `None` if there is no
-    /// such vertex. O(degree log degree).
-    ///
-    /// # Errors
-    /// The errors of every [read](Self).
-    pub fn neighbors<'a>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<Vec<VertexKey>>> {
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut keys = self.engine().keys.telling_keys(&self.engine().pager, |told| {
-            let mut keys = Vec::new();
-            self.for_each_neighbor(id, direction, |v, _| keys.push(told.of(v)))?;
-            Ok(keys)
-        })?;
-        keys.sort_unstable();
-        Ok(Some(keys))
-    }
-
     /// Returns the neighbours over the default label and weights in `direction`, sorted by key, or `None` if
     /// there is no such vertex. O(degree log degree).
     ///
@@ -55,13 +35,8 @@ impl Snapshot {
         Ok(Some(found))
     }
 
-    /// Calls `f` with each neighbour of `id` over the default label and the weight of the edge, by ascending
-    /// vertex id. O(degree), and a search of the short delta of 64 vertices. Reads the view if there is one,
-    /// like [`contains_edge_by_id`](Self::contains_edge_by_id).
-    ///
-    /// # Errors
-    /// The errors of every [read](Self). `f` may have been called with some neighbours before an error.
-    pub fn for_each_neighbor(
+    /// Does what [`DefaultLabel::for_each_neighbor`](crate::DefaultLabel::for_each_neighbor) says.
+    pub(crate) fn for_each_neighbor(
         &self,
         id: VertexId,
         direction: Direction,
@@ -83,14 +58,8 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Calls `f` with the neighbours in one or more stretches, in no particular order; otherwise like
-    /// [`for_each_neighbor`](Self::for_each_neighbor). Each stretch comes with the weights of its edges, or
-    /// without weights in an unweighted graph. Faster for callers that can use slices, such as sums and
-    /// searches.
-    ///
-    /// # Errors
-    /// The errors of every [read](Self). `f` may have been called with some neighbours before an error.
-    pub fn visit_neighbors(
+    /// Does what [`DefaultLabel::visit_neighbors`](crate::DefaultLabel::visit_neighbors) says.
+    pub(crate) fn visit_neighbors(
         &self,
         id: VertexId,
         direction: Direction,
@@ -145,9 +114,8 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Returns a cursor that reads the lists of many vertices over the default label, one after another. The
-    /// cursor reads the view if there is one now. O(1).
-    pub fn neighbor_cursor(&self, direction: Direction) -> NeighborCursor<'_> {
+    /// Does what [`DefaultLabel::neighbor_cursor`](crate::DefaultLabel::neighbor_cursor) says.
+    pub(crate) fn neighbor_cursor(&self, direction: Direction) -> NeighborCursor<'_> {
         let lists = match self.made_view() {
             Some(view) => Lists::in_view(view),
             None if self.has_to_search(direction) => Lists::Incoming,
@@ -157,12 +125,14 @@ impl Snapshot {
     }
 }
 
-/// A reader of the lists of many vertices of a snapshot. Made by [`Snapshot::neighbor_cursor`].
+/// A reader of the lists of many vertices of a snapshot. Made by
+/// [`DefaultLabel::neighbor_cursor`](crate::DefaultLabel::neighbor_cursor).
 ///
 /// It suits orders in which vertices with close ids follow each other, such as a scan by id or a sorted
 /// frontier. It looks up the data that 64 vertices share once, and keeps that data in memory until the next
 /// 64 or until it is dropped. So do not keep a cursor that is not in use. In other orders it reads like
-/// [`Snapshot::visit_neighbors`]. It belongs to one thread at a time.
+/// [`DefaultLabel::visit_neighbors`](crate::DefaultLabel::visit_neighbors). It belongs to one thread at a
+/// time.
 ///
 /// ```
 /// use hedgerow::{Direction, Graph, VertexId};
@@ -170,7 +140,7 @@ impl Snapshot {
 /// let graph = Graph::in_memory()?;
 /// graph.insert_edges(&[(0, 1), (0, 2), (1, 2)])?;
 /// let snapshot = graph.snapshot()?;
-/// let (mut cursor, mut degrees) = (snapshot.neighbor_cursor(Direction::Out), Vec::new());
+/// let (mut cursor, mut degrees) = (snapshot.default_label().neighbor_cursor(Direction::Out), Vec::new());
 /// for id in (0..3).map(VertexId) {
 ///     let mut degree = 0;
 ///     cursor.visit(id, |neighbors, _weights| degree += neighbors.len())?;
@@ -202,8 +172,9 @@ impl<'a> Lists<'a> {
 }
 
 impl NeighborCursor<'_> {
-    /// Calls `f` with the neighbors of `id` in stretches, like [`Snapshot::visit_neighbors`]. O(degree), and
-    /// once for 64 vertices O(their delta).
+    /// Calls `f` with the neighbors of `id` in stretches, like
+    /// [`DefaultLabel::visit_neighbors`](crate::DefaultLabel::visit_neighbors). O(degree), and once for 64
+    /// vertices O(their delta).
     ///
     /// # Errors
     /// The errors of every [read](Snapshot). `f` may have been called with some neighbors before an error.

@@ -12,9 +12,10 @@ use hedgerow_core::{Direction, LabelId, Row, RowRef, VertexId, VertexKeyRef};
 use hedgerow_mem::version::Read;
 use hedgerow_pager::pager::pages::Wanted;
 
-use crate::read::labelled::EdgeOf;
+use crate::read::at_vertex::EdgeOf;
 use crate::read::lent_edge::LentEdge;
 use crate::read::properties::named;
+use crate::read::selection_ref::{EdgeSelectionRef, Lists};
 use crate::read::snapshot::Snapshot;
 
 /// An edge of a list: its rank and the other endpoint.
@@ -67,7 +68,7 @@ impl<T> Newest<T> {
 }
 
 impl Snapshot {
-    /// Returns the edges of a label at a vertex with the greatest ranks, at most `limit`, with all their
+    /// Returns the chosen edges at a vertex with the greatest ranks, at most `limit`, with all their
     /// properties. They come by descending rank, and among equal ranks by descending [`VertexId`] of the
     /// other endpoint. `None` if there is no such vertex. If the ranks of a `multi` label are times, these
     /// are the newest edges of the vertex.
@@ -76,7 +77,7 @@ impl Snapshot {
     /// It reads only the properties of the returned edges. Takes no lock that a writer needs.
     ///
     /// ```
-    /// use hedgerow::{Direction, EdgeKey, Graph, LabelOptions};
+    /// use hedgerow::{EdgeKey, Graph, LabelOptions};
     ///
     /// let graph = Graph::in_memory()?;
     /// graph.define_label("calls", LabelOptions::new().multi(true))?;
@@ -85,38 +86,54 @@ impl Snapshot {
     ///     tx.put_edge_with(EdgeKey::new("calls", 1, to).rank(time), [("seconds", 30)])?;
     /// }
     /// tx.commit()?;
-    /// let newest = graph.snapshot()?.newest_edges_of("calls", 1, Direction::Out, 2)?.unwrap_or_default();
+    /// let newest = graph.snapshot()?.newest_edges(1, "calls", 2)?.unwrap_or_default();
     /// assert_eq!(newest.iter().map(|edge| edge.rank).collect::<Vec<_>>(), [90, 70]);
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`]; [`ArgumentError::Invalid`] if the
+    /// The errors of [`view`](Self::view); [`ArgumentError::Invalid`] if a
     /// label is not `multi`: its edges have no ranks, and [`first_edges`](Self::first_edges) returns the
     /// first of them.
-    pub fn newest_edges_of<'a>(
+    pub fn newest_edges<'a, 's>(
         &self,
-        label: impl Into<LabelRef<'a>>,
         key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
+        edges: impl Into<EdgeSelectionRef<'s>>,
         limit: usize,
     ) -> Result<Option<Vec<EdgeOf>>> {
-        let label = self.ranked_label(label.into())?;
-        let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(None) };
-        let ends = self.newest_ends(label, id, direction, limit)?;
-        self.edges_at(label, id, direction, &ends).map(Some)
+        let lists = self.ranked_lists(edges.into())?;
+        let Some(id) = self.end_of_lists(&lists, key.into())? else { return Ok(None) };
+        self.newest_of(&lists, id, limit).map(|found| Some(found.1))
     }
 
-    /// Calls `f` with the edges that [`newest_edges_of`](Self::newest_edges_of) returns, in the same order,
-    /// lent from the memory of the store. Returns true if there is such a vertex.
+    /// Returns the newest edges, and rank and other endpoint of each.
+    fn newest_of(&self, lists: &Lists<'_>, id: VertexId, limit: usize) -> Result<(Vec<End>, Vec<EdgeOf>)> {
+        let mut newest = Newest::new(limit, 0);
+        self.for_each_of(lists, id, |label, direction, other, rank| {
+            newest.offer((rank, other), (label, direction));
+        })?;
+        let newest = newest.finish();
+        let ends: Vec<End> = newest.iter().map(|&(end, _)| end).collect();
+        let edges = match *lists {
+            Lists::OfLabel(label, direction) => self.edges_at(label, id, direction, &ends)?,
+            _ => {
+                let copy = |((rank, other), (label, direction))| (label, direction, other, rank);
+                self.edges_of_copies(id, newest.into_iter().map(copy))?
+            }
+        };
+        Ok((ends, edges))
+    }
+
+    /// Calls `f` with the edges that [`newest_edges`](Self::newest_edges) returns, in the same order, lent
+    /// from the memory of the store. Returns true if there is such a vertex.
     ///
-    /// O(degree + limit log limit), like [`newest_edges_of`](Self::newest_edges_of), but in one pass over the
-    /// list instead of two, and without copies of properties. Only properties of incoming edges, and of edges
-    /// of undirected graphs, are copied. While `f` runs the list stays in memory, and no writer waits for
-    /// that.
+    /// O(degree + limit log limit), like [`newest_edges`](Self::newest_edges), but in one pass over the list
+    /// instead of two, and without copies of properties, if the edges are the outgoing ones of one label of a
+    /// directed graph. Else properties are copied. While `f` runs the list stays in memory, and no writer
+    /// waits for that.
     ///
     /// ```
-    /// use hedgerow::{Direction, EdgeKey, Graph, LabelOptions, ValueRef};
+    /// use hedgerow::{EdgeKey, Graph, LabelOptions, ValueRef};
     ///
     /// let graph = Graph::in_memory()?;
     /// graph.define_label("calls", LabelOptions::new().multi(true))?;
@@ -126,7 +143,7 @@ impl Snapshot {
     /// }
     /// tx.commit()?;
     /// let mut seconds = 0;
-    /// graph.snapshot()?.visit_newest_edges_of("calls", 1, Direction::Out, 2, |edge| {
+    /// graph.snapshot()?.visit_newest_edges(1, "calls", 2, |edge| {
     ///     if let ValueRef::I64(more) = edge.property("seconds") {
     ///         seconds += more;
     ///     }
@@ -136,42 +153,48 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`newest_edges_of`](Self::newest_edges_of).
-    pub fn visit_newest_edges_of<'a>(
+    /// The errors of [`newest_edges`](Self::newest_edges).
+    pub fn visit_newest_edges<'a, 's>(
         &self,
-        label: impl Into<LabelRef<'a>>,
         key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
+        edges: impl Into<EdgeSelectionRef<'s>>,
         limit: usize,
         mut f: impl FnMut(LentEdge<'_>),
     ) -> Result<bool> {
-        let label = self.ranked_label(label.into())?;
-        let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(false) };
+        let lists = self.ranked_lists(edges.into())?;
+        let Some(id) = self.end_of_lists(&lists, key.into())? else { return Ok(false) };
         if limit == 0 {
             return Ok(true);
         }
-        if direction == Direction::Out && self.engine().catalog.config.directed {
+        if let Lists::OfLabel(label, Direction::Out) = lists
+            && self.engine().catalog.config.directed
+        {
             let schema = self.engine().catalog.schema.load_full();
             let of_label = schema.label_by_id(label);
             self.visit_newest_where_they_lie((label, of_label), id, limit, f)?;
             return Ok(true);
         }
-        let ends = self.newest_ends(label, id, direction, limit)?;
-        for (edge, &end) in self.edges_at(label, id, direction, &ends)?.iter().zip(&ends) {
+        let (ends, edges) = self.newest_of(&lists, id, limit)?;
+        for (edge, &end) in edges.iter().zip(&ends) {
             f(LentEdge::copied(end, edge));
         }
         Ok(true)
     }
 
-    /// Looks up a label like [`label`](Self::label), and refuses a label whose edges have no ranks.
-    fn ranked_label(&self, label: LabelRef<'_>) -> Result<LabelId> {
-        let label = self.label(label)?;
+    /// Returns the lists of a choice of edges, and refuses labels whose edges have no ranks.
+    fn ranked_lists<'s>(&self, edges: EdgeSelectionRef<'s>) -> Result<Lists<'s>> {
+        let lists = self.lists(edges)?;
         let schema = self.engine().catalog.schema.load();
-        let of_label = schema.label_by_id(label);
-        if of_label.is_some_and(Label::is_multi) {
-            return Ok(label);
-        }
-        let name = of_label.map_or("", |label| label.name());
+        let without_ranks = |label: LabelId| schema.label_by_id(label).filter(|label| !label.is_multi());
+        let refused = match &lists {
+            Lists::OfLabel(label, _) => without_ranks(*label),
+            Lists::OfAll(_) => without_ranks(LabelId::DEFAULT),
+            Lists::Chosen(selection) => {
+                selection.labels(&self.schema_seen())?.into_iter().find_map(without_ranks)
+            }
+        };
+        let Some(label) = refused else { return Ok(lists) };
+        let name = label.name();
         let message =
             format!("label {name:?} is not multi: its edges have no ranks, and none of them is the newest");
         Err(ArgumentError::Invalid(message).into())
@@ -204,19 +227,6 @@ impl Snapshot {
             }
         };
         self.read_kept_of(wanted, visit).map(drop)
-    }
-
-    /// Returns the ranks and the other endpoints of the newest edges.
-    fn newest_ends(
-        &self,
-        label: LabelId,
-        id: VertexId,
-        direction: Direction,
-        limit: usize,
-    ) -> Result<Vec<End>> {
-        let mut newest = Newest::new(limit, 0);
-        self.for_each_end(label, id, direction, |other, rank| newest.offer((rank, other), ()))?;
-        Ok(newest.finish().into_iter().map(|(end, ())| end).collect())
     }
 
     /// Returns the ranks of the edges of a label from one vertex to another, ascending; for an edge of a
@@ -288,7 +298,8 @@ impl Snapshot {
                 // The other copy has the properties.
                 None => self.properties_between(&schema, label, id, other, direction, rank)?,
             };
-            Ok(EdgeOf { key: self.engine().keys.key_of(&self.engine().pager, other)?, rank, properties })
+            let key = self.engine().keys.key_of(&self.engine().pager, other)?;
+            Ok(EdgeOf { label, key, rank, properties })
         };
         ends.iter().zip(&mut rows).map(edge).collect()
     }

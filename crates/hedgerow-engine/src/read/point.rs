@@ -11,21 +11,6 @@ use crate::read::snapshot::Snapshot;
 use crate::read::view_demand::cost;
 
 impl Snapshot {
-    /// True if the edge of the default label exists. O(log degree).
-    ///
-    /// # Errors
-    /// The errors of every [read](Self).
-    pub fn contains_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<bool> {
-        match self.look_up_edge(src.into(), dst.into())? {
-            [Some(src), Some(dst)] => self.contains_edge_by_id(src, dst),
-            _ => Ok(false),
-        }
-    }
-
     /// Returns the weight of the edge of the default label if it exists; 1 in a graph without weights. O(log
     /// degree).
     ///
@@ -44,7 +29,11 @@ impl Snapshot {
 
     /// Looks up the ids of both ends. At the same time prefetches the source's list, which is read next.
     #[inline]
-    fn look_up_edge(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Result<[Option<VertexId>; 2]> {
+    pub(super) fn look_up_edge(
+        &self,
+        src: VertexKeyRef<'_>,
+        dst: VertexKeyRef<'_>,
+    ) -> Result<[Option<VertexId>; 2]> {
         let engine = self.engine();
         let likely = |moment, at, id: VertexId| {
             if at == 0
@@ -59,12 +48,9 @@ impl Snapshot {
         engine.keys.vertices_to_read(&engine.pager, [src, dst], self.timestamp(), likely)
     }
 
-    /// Returns the weight by vertex ids, otherwise like [`weight`](Self::weight). In a graph without weights
-    /// it reads the view if there is one, like [`contains_edge_by_id`](Self::contains_edge_by_id).
-    ///
-    /// # Errors
-    /// The errors of every [read](Self).
-    pub fn weight_by_id(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
+    /// Does what [`DefaultLabel::weight`](crate::DefaultLabel::weight) says. In a graph without weights it
+    /// reads the view if there is one.
+    pub(crate) fn weight_by_id(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
         if let Some(view) = self.made_view()
             && !view.has_weights()
         {
@@ -99,14 +85,9 @@ impl Snapshot {
         Ok(found.flatten())
     }
 
-    /// True if the edge exists, by vertex ids; otherwise like [`contains_edge`](Self::contains_edge). Reads
-    /// the [view](Self::view) if this snapshot has one: a read of a list in the view takes no atomic
-    /// operation, so the cache misses of consecutive searches overlap.
-    ///
-    /// # Errors
-    /// The errors of every [read](Self).
+    /// Does what [`DefaultLabel::contains_edge`](crate::DefaultLabel::contains_edge) says.
     #[inline]
-    pub fn contains_edge_by_id(&self, src: VertexId, dst: VertexId) -> Result<bool> {
+    pub(crate) fn contains_edge_by_id(&self, src: VertexId, dst: VertexId) -> Result<bool> {
         if let Some(view) = self.made_view() {
             return Ok(view.neighbors(src, Direction::Out).contains_near(dst, self.hint()));
         }
@@ -115,13 +96,9 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// Returns the degree by vertex id, otherwise like [`degree`](Self::degree); 0 if there is no such
-    /// vertex. Reads the view if there is one, like [`contains_edge_by_id`](Self::contains_edge_by_id).
-    ///
-    /// # Errors
-    /// The errors of every [read](Self).
+    /// Does what [`DefaultLabel::degree`](crate::DefaultLabel::degree) says.
     #[inline]
-    pub fn degree_by_id(&self, id: VertexId, direction: Direction) -> Result<usize> {
+    pub(crate) fn degree_by_id(&self, id: VertexId, direction: Direction) -> Result<usize> {
         if let Some(view) = self.made_view() {
             return Ok(view.degree(id, direction));
         }
@@ -144,18 +121,5 @@ impl Snapshot {
     #[inline(never)]
     fn degree_out_of_memory(&self, id: VertexId, stored: Direction) -> Result<(usize, bool)> {
         self.engine().pager.read_degree((LabelId::DEFAULT, id, stored), self.timestamp())
-    }
-
-    /// Returns the number of neighbours over the default label in `direction`, or `None` if there is no such
-    /// vertex. A self-loop counts once. O(1), and a search of the short delta of 64 vertices.
-    ///
-    /// # Errors
-    /// The errors of every [read](Self).
-    pub fn degree<'a>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<usize>> {
-        self.vertex_id(key)?.map(|id| self.degree_by_id(id, direction)).transpose()
     }
 }

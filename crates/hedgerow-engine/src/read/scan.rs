@@ -4,77 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use hedgerow_catalog::error::{ArgumentError, Error, Result};
-use hedgerow_catalog::schema::LabelRef;
-use hedgerow_core::{
-    Direction, KindId, LabelId, LocalVertex, PropertyId, SUBGRAPH_VERTICES, SubgraphId, ValueRef, VertexId,
-};
-use hedgerow_mem::ItemRef;
+use hedgerow_core::{Direction, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
 use hedgerow_pager::pager::census::Census;
 use hedgerow_pager::pager::pages::{Copies, ListRun, Scan, places};
 
-use crate::read::selection::EdgeSelection;
+use crate::read::rows::{EdgeRow, VertexRow};
+use crate::read::selection_ref::{EdgeSelectionRef, Lists};
 use crate::read::snapshot::Snapshot;
 use crate::state::chosen_edges::{ChosenLabel, EdgeDirection};
-
-/// An edge that a scan passes to its callback: [`EdgeScan`], [`Snapshot::for_each_edge_row`].
-#[derive(Clone, Copy)]
-pub struct EdgeRow<'a> {
-    pub(crate) src: VertexId,
-    pub(crate) item: ItemRef<'a>,
-}
-
-impl<'a> EdgeRow<'a> {
-    /// Returns the source; in an undirected graph the endpoint with the smaller id.
-    pub fn src(&self) -> VertexId {
-        self.src
-    }
-
-    /// Returns the destination.
-    pub fn dst(&self) -> VertexId {
-        self.item.dst
-    }
-
-    /// Returns the rank; 0 unless the label is `multi`.
-    pub fn rank(&self) -> u64 {
-        self.item.rank
-    }
-
-    /// Returns the weight; 1 in a graph without weights, and for labels other than the default one.
-    pub fn weight(&self) -> f64 {
-        self.item.weight
-    }
-
-    /// Returns the value of a property; null if the edge has none.
-    pub fn get(&self, property: PropertyId) -> ValueRef<'a> {
-        self.item.row.get(property)
-    }
-}
-
-/// A vertex that a scan passes to its callback: [`VertexScan`], [`Snapshot::for_each_vertex_row`].
-#[derive(Clone, Copy)]
-pub struct VertexRow<'a> {
-    id: VertexId,
-    kind: KindId,
-    item: Option<ItemRef<'a>>,
-}
-
-impl<'a> VertexRow<'a> {
-    /// Returns the vertex id.
-    pub fn id(&self) -> VertexId {
-        self.id
-    }
-
-    /// Returns the kind of the vertex.
-    pub fn kind(&self) -> KindId {
-        self.kind
-    }
-
-    /// Returns the value of a property; null if the vertex has none.
-    pub fn get(&self, property: PropertyId) -> ValueRef<'a> {
-        self.item.map_or(ValueRef::Null, |item| item.row.get(property))
-    }
-}
 
 /// A scan of chosen edges of a label. The caller pulls one source at a time. While the scan exists, the store
 /// keeps the versions of its snapshot. The scan holds the lists of at most 4,096 vertices. Lists from files
@@ -82,11 +20,11 @@ impl<'a> VertexRow<'a> {
 /// larger.
 ///
 /// ```
-/// use hedgerow::{EdgeSelection, Graph};
+/// use hedgerow::Graph;
 ///
 /// let graph = Graph::in_memory()?;
 /// graph.insert_edge(1, 2)?;
-/// let (mut scan, mut edges) = (graph.snapshot()?.scan_edges(&EdgeSelection::of(""))?, 0);
+/// let (mut scan, mut edges) = (graph.snapshot()?.scan_edges("")?, 0);
 /// while scan.next_source(|_| edges += 1)? {}
 /// assert_eq!(edges, 1);
 /// # Ok::<(), hedgerow::Error>(())
@@ -146,7 +84,7 @@ impl EdgeScan {
                         && (is_all || chosen.has_rank(item.rank) && chosen.passes(&item))
                     {
                         has_edges = true;
-                        f(EdgeRow { src, item });
+                        f(EdgeRow::of(chosen, src, item));
                     }
                 });
                 if has_edges {
@@ -155,6 +93,26 @@ impl EdgeScan {
             }
             self.run = None;
         }
+    }
+
+    /// Calls `f` with each edge that is left, until `f` fails. After an error of `f` it reads the edges of
+    /// that source to the end, without more calls of `f`. O(edges).
+    ///
+    /// # Errors
+    /// The error of `f`; the errors of every [read](Snapshot), converted to the error type of `f`.
+    pub fn try_for_each<E: From<Error>>(
+        mut self,
+        mut f: impl FnMut(EdgeRow<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let mut outcome = Ok(());
+        while outcome.is_ok()
+            && self.next_source(|edge| {
+                if outcome.is_ok() {
+                    outcome = f(edge);
+                }
+            })?
+        {}
+        outcome
     }
 
     /// Reads the lists of the next sources; false if there are none.
@@ -194,6 +152,23 @@ impl VertexScan {
         self.end = SubgraphId(self.end.0.min(end.0));
         self.next = vertices.start.subgraph();
         self
+    }
+
+    /// Calls `f` with every vertex that is left, by ascending id, until `f` fails. The scan reads properties
+    /// together with the vertex: it looks up no key, and copies no value. If the memory limit has room for
+    /// the properties of all vertices, it loads them, so that the next call finds them in memory.
+    /// O(vertices).
+    ///
+    /// # Errors
+    /// The error of `f`; the errors of every [read](Snapshot), converted to the error type of `f`.
+    pub fn try_for_each<E: From<Error>>(
+        mut self,
+        mut f: impl FnMut(VertexRow<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        self.loads = self.snapshot.has_room_to_load(LabelId::VERTICES);
+        let mut outcome = Ok(());
+        while outcome.is_ok() && self.next_vertex(|vertex| outcome = f(vertex))? {}
+        outcome
     }
 
     /// Calls `f` with the next vertex, ascending by id. False if no vertex was left. O(bytes of its
@@ -259,34 +234,30 @@ impl Snapshot {
     /// # Errors
     /// The errors of every [read](Self).
     pub fn scan_vertices(&self) -> Result<VertexScan> {
-        self.scan_all_vertices(false)
-    }
-
-    fn scan_all_vertices(&self, loads: bool) -> Result<VertexScan> {
         let census = self.census()?.clone();
         let end = SubgraphId(self.engine().keys.ids.bound.subgraphs());
         let (snapshot, vertices) = (self.clone(), Vec::new().into_iter());
-        let loads = loads && self.has_room_to_load(LabelId::VERTICES);
-        Ok(VertexScan { snapshot, census, next: SubgraphId(0), end, loads, run: None, vertices })
+        Ok(VertexScan { snapshot, census, next: SubgraphId(0), end, loads: false, run: None, vertices })
     }
 
     /// Begins a scan of chosen edges of one label. Reads nothing, unless the selection takes several labels:
-    /// then it costs as [`only_label`](Self::only_label). The scan does not use the weights and the kinds of
-    /// a selection.
+    /// then it costs as [`EdgeSelection::only_label`](crate::EdgeSelection::only_label). The scan does not
+    /// use the kinds of a selection.
     ///
     /// # Errors
-    /// The errors of [`view_selected`](Self::view_selected) for an unknown label or property;
+    /// The errors of [`view`](Self::view) for an unknown label or property;
     /// [`ArgumentError::SeveralLabels`] if the selection takes several labels that have edges;
     /// [`ArgumentError::Invalid`] if it takes another direction than along the edges.
-    pub fn scan_edges(&self, selection: &EdgeSelection<'_>) -> Result<EdgeScan> {
-        let chosen = selection.clone().without_weights().resolve_lists(self)?;
+    pub fn scan_edges<'s>(&self, edges: impl Into<EdgeSelectionRef<'s>>) -> Result<EdgeScan> {
+        let selection = edges.into().selection();
+        let chosen = selection.resolve_lists(self)?;
         if chosen.direction != EdgeDirection::Out {
             let why = "a scan follows edges from source to destination: the selection has another direction";
             return Err(ArgumentError::Invalid(why.to_owned()).into());
         }
         let label = match selection.labels(&self.schema_seen())?[..] {
             [label] => label,
-            ref labels => self.only_label_of(labels)?,
+            _ => selection.only_label(self)?,
         };
         // Without an entry of the label, the conditions exclude all its edges, or it has none.
         let chosen = chosen.labels.into_iter().find(|chosen| chosen.label == label);
@@ -326,50 +297,38 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// Calls `f` with every vertex, by ascending id, until `f` fails. The scan reads properties together with
-    /// the vertex: it looks up no key, and copies no value. O(vertices).
+    /// Calls `f` with every chosen edge, label after label, each by ascending source id. An undirected edge
+    /// is passed once, a directed edge from source to destination, whatever the direction of the selection.
+    /// The call reads properties together with the edge, without look-ups or copies. A scan that ends early
+    /// is an [`EdgeScan`]. O(edges of the labels).
+    ///
+    /// ```
+    /// use hedgerow::{Direction, Graph};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.insert_edges(&[(1, 2), (1, 3)])?;
+    /// let mut weights = 0.0;
+    /// graph.snapshot()?.for_each_edge(Direction::Out, |edge| weights += edge.weight())?;
+    /// assert_eq!(weights, 2.0);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// The error of `f`; the errors of every [read](Self), converted to the error type of `f`.
-    pub fn for_each_vertex_row<E: From<Error>>(
+    /// The errors of [`view`](Self::view). `f` may have been called with some edges before an error.
+    pub fn for_each_edge<'s>(
         &self,
-        mut f: impl FnMut(VertexRow<'_>) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        let (mut scan, mut outcome) = (self.scan_all_vertices(true)?, Ok(()));
-        while outcome.is_ok() && scan.next_vertex(|vertex| outcome = f(vertex))? {}
-        outcome
-    }
-
-    /// Calls `f` with every edge of a label, by ascending source id; in an undirected graph once per edge.
-    /// The scan reads properties together with the edge, without look-ups or copies. O(edges).
-    ///
-    /// # Errors
-    /// `ArgumentError::NoSuchLabel`.
-    pub fn for_each_edge_row<'a>(
-        &self,
-        label: impl Into<LabelRef<'a>>,
+        edges: impl Into<EdgeSelectionRef<'s>>,
         mut f: impl FnMut(EdgeRow<'_>),
     ) -> Result<()> {
-        self.try_for_each_edge_row(label, |edge| {
-            f(edge);
-            Ok(())
-        })
-    }
-
-    /// Scans until `f` fails, and returns the error of `f`; otherwise like
-    /// [`for_each_edge_row`](Self::for_each_edge_row). After an error the scan reads the edges of that source
-    /// to the end, without more calls of `f`.
-    ///
-    /// # Errors
-    /// The error of `f`; `ArgumentError::NoSuchLabel` and the errors of every [read](Self), converted to
-    /// its type.
-    pub fn try_for_each_edge_row<'a, E: From<Error>>(
-        &self,
-        label: impl Into<LabelRef<'a>>,
-        mut f: impl FnMut(EdgeRow<'_>) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        let label = self.label(label.into())?;
-        let all = VertexId(0)..VertexId(self.engine().keys.ids.bound());
-        self.for_each_item_of(label, all, |src, item| f(EdgeRow { src, item }))
+        let chosen = match self.lists(edges.into())? {
+            Lists::OfLabel(label, _) => vec![ChosenLabel::whole_of(label)],
+            Lists::OfAll(_) => self.label_ids().map(ChosenLabel::whole_of).collect(),
+            Lists::Chosen(selection) => selection.resolve_lists(self)?.labels,
+        };
+        for chosen in chosen {
+            let mut scan = self.scan_chosen(chosen.label, Some(chosen), EVERY, true)?;
+            while scan.next_source(&mut f)? {}
+        }
+        Ok(())
     }
 }

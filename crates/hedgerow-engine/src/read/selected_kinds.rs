@@ -9,7 +9,6 @@ use hedgerow_mem::View;
 
 use crate::read::selection::{EdgeSelection, VertexKinds};
 use crate::read::snapshot::Snapshot;
-use crate::state::chosen_edges::ChosenEdges;
 
 impl EdgeSelection<'_> {
     /// Returns the kinds of the vertices in the graph of these edges, ascending; `None` for all vertices.
@@ -95,12 +94,6 @@ impl Snapshot {
     /// Returns the kinds of the vertices in the graph of one label; `None` for all vertices.
     pub(super) fn kinds_of_label(&self, label: LabelId) -> Option<Vec<KindId>> {
         if label == LabelId::DEFAULT { None } else { stated_by(&self.schema_seen(), &[label]) }
-    }
-
-    /// Returns the choice of all edges of one label, with the vertices of the kinds that the label states.
-    pub(super) fn whole_label(&self, label: LabelId) -> ChosenEdges {
-        let kinds = self.kinds_of_label(label);
-        ChosenEdges { kinds, ..ChosenEdges::whole(label, self.engine().catalog.is_weighted(label)) }
     }
 
     /// Returns the view restricted to the vertices of these kinds, if some are named.

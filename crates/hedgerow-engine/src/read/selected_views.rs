@@ -8,13 +8,14 @@ use hedgerow_mem::View;
 
 use crate::read::compose::{self, Unmade, Unweighed};
 use crate::read::selection::EdgeSelection;
+use crate::read::selection_ref::EdgeSelectionRef;
 use crate::read::snapshot::Snapshot;
 use crate::state::chosen_edges::ChosenEdges;
 
 impl Snapshot {
     /// Returns the graph of the chosen edges for kernels: one entry for each of these edges, and the vertices
     /// of the [kinds](EdgeSelection::kinds) that their labels state, or else all vertices. If the choice is
-    /// one whole label, this is its [view](Self::view_of).
+    /// the default label, this is the [view](Self::view) that the snapshot keeps.
     ///
     /// Other views are made once for all snapshots of a timestamp. Each of these snapshots keeps its last
     /// eight. A subgraph costs O(1) if it has edges of one label only and all of them are chosen. Others cost
@@ -32,7 +33,11 @@ impl Snapshot {
     /// [`ArgumentError::NoSuchKind`]; [`ArgumentError::Invalid`] if the list of labels is empty, if edges may
     /// have ends of kinds that the call does not name, or if an edge has no number for its weight;
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
-    pub fn view_selected(&self, selection: &EdgeSelection<'_>) -> Result<Arc<View>> {
+    pub fn view<'s>(&self, edges: impl Into<EdgeSelectionRef<'s>>) -> Result<Arc<View>> {
+        self.view_of_selection(&edges.into().selection())
+    }
+
+    pub(super) fn view_of_selection(&self, selection: &EdgeSelection<'_>) -> Result<Arc<View>> {
         let chosen = self.chosen_edges(selection)?;
         match chosen.only_whole_label() {
             Some(label) => self.view_of_whole(label, chosen),

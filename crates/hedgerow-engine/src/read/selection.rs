@@ -2,14 +2,18 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use hedgerow_catalog::error::{ArgumentError, Error, Result};
+use hedgerow_catalog::error::{ArgumentError, Result};
 use hedgerow_catalog::label::Label;
 use hedgerow_catalog::schema::{LabelRef, Schema};
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Comparison, Condition, KindId, LabelId, Predicate, PropertyType, Value, VertexKeyRef};
+use hedgerow_core::{
+    Comparison, Condition, EdgeTest, GraphConfig, KindId, LabelId, Predicate, Value, VertexKeyRef,
+};
 
-use crate::read::filter::{Filter, no_such_property};
+use crate::read::filter::Filter;
+use crate::read::selection_weights::{weights_by, weights_of_labels};
 use crate::read::snapshot::Snapshot;
+use crate::state::catalog::Catalog;
 use crate::state::chosen_edges::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::edge_key::WEIGHT;
 use crate::state::store::Core;
@@ -32,10 +36,10 @@ use crate::state::store::Core;
 /// tx.commit()?;
 /// let snapshot = graph.snapshot()?;
 /// let both = EdgeSelection::of_labels(["knows", "likes"]);
-/// assert_eq!(snapshot.degree_selected(&both, 3)?, Some(1));
-/// assert_eq!(snapshot.degree_selected(&both.clone().direction(EdgeDirection::Both), 3)?, Some(2));
+/// assert_eq!(snapshot.degree(3, &both)?, Some(1));
+/// assert_eq!(snapshot.degree(3, &both.clone().direction(EdgeDirection::Both))?, Some(2));
 /// let recent = EdgeSelection::of("knows").filter("since", Comparison::Greater, 2020);
-/// assert_eq!(snapshot.view_selected(&recent)?.edge_count(), 1);
+/// assert_eq!(snapshot.view(&recent)?.edge_count(), 1);
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -202,8 +206,22 @@ impl<'a> EdgeSelection<'a> {
         &self.kinds
     }
 
+    /// Returns label and direction, if the selection takes all edges of one label, or of all labels, and
+    /// their stored weights.
+    pub(super) fn whole_lists(&self) -> Option<(Option<LabelRef<'a>>, EdgeDirection)> {
+        let has_all_ranks = matches!(self.ranks, (Bound::Unbounded, Bound::Unbounded));
+        if !has_all_ranks || !self.filter.is_empty() || !matches!(self.weight, Weighing::Stored) {
+            return None;
+        }
+        match self.labels.as_deref() {
+            None => Some((None, self.direction)),
+            Some(&[label]) => Some((Some(label), self.direction)),
+            Some(_) => None,
+        }
+    }
+
     /// True if the selection names labels.
-    pub(super) fn names_labels(&self) -> bool {
+    pub(crate) fn names_labels(&self) -> bool {
         self.labels.is_some()
     }
 
@@ -266,7 +284,7 @@ impl<'a> EdgeSelection<'a> {
         let tests = self.filter.tests(core, &schema, &labels)?;
         let weights = match self.weight {
             Weighing::Stored => vec![ChosenWeight::Stored; labels.len()],
-            Weighing::Labels => self.weights_of_labels(snapshot, &schema, &labels)?,
+            Weighing::Labels => weights_of_labels(snapshot, &schema, &labels, self.names_labels())?,
             Weighing::Property(name, missing) => weights_by(core, &schema, &labels, name, missing)?,
         };
         let weighs = |(&label, weight): (&LabelId, &ChosenWeight)| {
@@ -274,18 +292,48 @@ impl<'a> EdgeSelection<'a> {
         };
         let weighted = labels.iter().zip(&weights).any(weighs);
         let kinds = if has_vertices { self.vertex_kinds(snapshot, &schema, &labels)? } else { None };
+        // No snapshot has an edge of a label without a table.
+        let mut chosen = self.chosen_of(&schema, labels, tests, weights);
+        chosen.retain(|chosen| core.pager.table(chosen.label).is_some());
+        let direction = self.stored_direction(&core.catalog.config);
+        Ok(ChosenEdges { labels: chosen, direction, weighted, kinds })
+    }
+
+    fn chosen_of(
+        &self,
+        schema: &Schema,
+        labels: Vec<LabelId>,
+        tests: Vec<Option<Vec<EdgeTest>>>,
+        weights: Vec<ChosenWeight>,
+    ) -> Vec<ChosenLabel> {
         let ranks = self.rank_range();
         let mut chosen = Vec::new();
         for ((label, tests), weight) in labels.into_iter().zip(tests).zip(weights) {
             let multi = schema.label_by_id(label).is_some_and(|label| label.is_multi());
             let Some((first, last)) = ranks.filter(|(first, _)| multi || *first == 0) else { continue };
             let ranks = (multi && (first, last) != (0, u64::MAX)).then_some((first, last));
-            // No snapshot has an edge of a label without a table.
-            let Some(tests) = tests.filter(|_| core.pager.table(label).is_some()) else { continue };
+            let Some(tests) = tests else { continue };
             chosen.push(ChosenLabel { label, ranks, tests, weight });
         }
-        let direction = if core.catalog.config.directed { self.direction } else { EdgeDirection::Out };
-        Ok(ChosenEdges { labels: chosen, direction, weighted, kinds })
+        chosen
+    }
+
+    /// Returns the edges of each label, for reads of lists without weights, as of a schema.
+    pub(crate) fn chosen_labels(&self, core: &Core, schema: &Schema) -> Result<Vec<ChosenLabel>> {
+        let labels = self.labels(schema)?;
+        let tests = self.filter.tests(core, schema, &labels)?;
+        let weights = vec![ChosenWeight::Stored; labels.len()];
+        Ok(self.chosen_of(schema, labels, tests, weights))
+    }
+
+    /// Returns the direction; in an undirected graph all are the same.
+    pub(crate) fn stored_direction(&self, config: &GraphConfig) -> EdgeDirection {
+        if config.directed { self.direction } else { EdgeDirection::Out }
+    }
+
+    /// Returns the labels as they are named; none if the selection takes all.
+    pub(crate) fn named_labels(&self) -> impl Iterator<Item = LabelRef<'a>> {
+        self.labels.iter().flatten().copied()
     }
 
     /// Returns the key of the vertex at which these edges are read, of the kind that the named labels state.
@@ -302,6 +350,14 @@ impl<'a> EdgeSelection<'a> {
         named.iter().map(|&label| schema.find_label(label)).collect::<Result<_>>().map(Some)
     }
 
+    /// Returns the label, if the selection names just one.
+    pub(super) fn only_named(&self, schema: &Schema) -> Result<Option<LabelId>> {
+        match self.labels.as_deref() {
+            Some(&[label]) => schema.find_label(label).map(|label| Some(label.id())),
+            _ => Ok(None),
+        }
+    }
+
     /// Returns the key like [`end_of`](Self::end_of), but for labels that were looked up before.
     pub(crate) fn end_of_named<'k>(
         &self,
@@ -310,88 +366,17 @@ impl<'a> EdgeSelection<'a> {
         named: Option<&[&Label]>,
         key: VertexKeyRef<'k>,
     ) -> Result<VertexKeyRef<'k>> {
-        let Some(named) = named else { return Ok(key) };
-        snapshot.engine().catalog.end_of_all(schema, named.iter().copied(), key, self.direction)
+        self.end_of_labels(&snapshot.engine().catalog, schema, named, key)
     }
 
-    /// Returns the weights of edges that their labels define.
-    fn weights_of_labels(
+    pub(crate) fn end_of_labels<'k>(
         &self,
-        snapshot: &Snapshot,
+        catalog: &Catalog,
         schema: &Schema,
-        labels: &[LabelId],
-    ) -> Result<Vec<ChosenWeight>> {
-        let own = |&id: &LabelId| {
-            if snapshot.engine().catalog.is_weighted(id) {
-                return Some(Ok(ChosenWeight::Stored));
-            }
-            let property = schema.label_by_id(id)?.property(WEIGHT)?;
-            let kind = property.property_type();
-            let is_number = matches!(kind, PropertyType::F64 | PropertyType::I64);
-            Some(is_number.then_some(ChosenWeight::Property(Some(property.id()), None)).ok_or(kind))
-        };
-        let own: Vec<_> = labels.iter().map(own).collect();
-        if own.iter().all(Option::is_none) || own.iter().all(|own| matches!(own, Some(Ok(_)))) {
-            let stored =
-                |own: Option<_>| own.and_then(std::result::Result::ok).unwrap_or(ChosenWeight::Stored);
-            return Ok(own.into_iter().map(stored).collect());
-        }
-        // If no label is named, labels without edges are ignored.
-        let used = match &self.labels {
-            Some(_) => labels.to_vec(),
-            None => snapshot.labels_with_edges()?,
-        };
-        let of_used = || labels.iter().zip(&own).filter(|(id, _)| used.contains(id));
-        if let Some(kind) = of_used().find_map(|(_, own)| own.as_ref()?.as_ref().err()) {
-            return Err(not_a_number(WEIGHT, *kind).into());
-        }
-        let name = |id: &LabelId| schema.label_by_id(*id).map_or("", |label| label.name());
-        let with = |has: bool| of_used().find(|(_, own)| own.is_some() == has).map(|(id, _)| name(id));
-        if let (Some(with), Some(without)) = (with(true), with(false)) {
-            let message = format!(
-                "edges of label {with:?} have weights, and those of label {without:?} have none: name labels that all have \
-                 weights or that all have none, or name the property that is the weight"
-            );
-            return Err(ArgumentError::Invalid(message).into());
-        }
-        let weight =
-            |(id, own): (&LabelId, &Option<std::result::Result<ChosenWeight, PropertyType>>)| match own {
-                Some(Ok(weight)) if used.contains(id) => *weight,
-                _ => ChosenWeight::Stored,
-            };
-        Ok(labels.iter().zip(&own).map(weight).collect())
+        named: Option<&[&Label]>,
+        key: VertexKeyRef<'k>,
+    ) -> Result<VertexKeyRef<'k>> {
+        let Some(named) = named else { return Ok(key) };
+        catalog.end_of_all(schema, named.iter().copied(), key, self.direction)
     }
-}
-
-/// Returns the weights of edges that a property defines.
-fn weights_by(
-    core: &Core,
-    schema: &Schema,
-    labels: &[LabelId],
-    name: &str,
-    missing: Option<f64>,
-) -> Result<Vec<ChosenWeight>> {
-    let mut any = false;
-    let mut weight = |&id: &LabelId| {
-        if core.catalog.is_weighted(id) && name == WEIGHT {
-            any = true;
-            return Ok(ChosenWeight::Stored);
-        }
-        let property = schema.label_by_id(id).and_then(|label| label.property(name));
-        any |= property.is_some();
-        if let Some(property) = property.filter(|property| !property.property_type().is_fixed()) {
-            return Err(Error::from(not_a_number(name, property.property_type())));
-        }
-        Ok(ChosenWeight::Property(property.map(|property| property.id()), missing.map(f64::to_bits)))
-    };
-    let weights = labels.iter().map(&mut weight).collect::<Result<_>>()?;
-    if any || missing.is_some() {
-        Ok(weights)
-    } else {
-        Err(no_such_property(core, schema, labels, name).into())
-    }
-}
-
-fn not_a_number(property: &str, kind: PropertyType) -> ArgumentError {
-    ArgumentError::Invalid(format!("property {property} is of type {kind}: a weight must be a number"))
 }

@@ -31,19 +31,18 @@ use crate::state::store::Engine;
 /// kernels use a [`view`](Snapshot::view). Point reads use the view too if there is one, and make it after
 /// many reads ([`Options::views_by_reads`](crate::Options::views_by_reads)).
 ///
-/// Methods that name no label use the default one. Methods for one label have names with `_of` and take its
-/// name or id. Methods for all labels are [`edge_count`](Snapshot::edge_count),
-/// [`contains_any_edge`](Snapshot::contains_any_edge), [`degree_of_all`](Snapshot::degree_of_all),
-/// [`neighbors_of_all`](Snapshot::neighbors_of_all) and [`edges_of_all`](Snapshot::edges_of_all).
-/// [`only_label`](Snapshot::only_label) returns the label of all edges, and fails if they have several.
+/// Reads of edges take a choice of edges ([`EdgeSelectionRef`](crate::EdgeSelectionRef)): a direction, a
+/// label, both, or an [`EdgeSelection`](crate::EdgeSelection). Without a label they read all labels.
+/// [`weight`](Snapshot::weight) and [`weighted_neighbors`](Snapshot::weighted_neighbors) read the default
+/// label, whose edges alone have stored weights. [`default_label`](Snapshot::default_label) has the reads of
+/// this label by vertex id.
 ///
 /// Every read returns a [`Result`]: it fails if its data is neither in memory nor readable from disk. The
 /// result of a read belongs to the caller, or is lent to a callback while that runs.
 ///
 /// In a forked child, point reads that name no label work as in the parent and wait for no other thread.
-/// These return [`StateError::Forked`](crate::StateError::Forked): point reads that name a label,
-/// [`contains_any_edge`](Snapshot::contains_any_edge), [`only_label`](Snapshot::only_label), and a view that
-/// was not made before the fork.
+/// These return [`StateError::Forked`](crate::StateError::Forked): reads that name a label or a condition,
+/// reads of many vertices, and a view that was not made before the fork.
 #[derive(Clone)]
 pub struct Snapshot {
     inner: Arc<Inner>,
@@ -225,19 +224,9 @@ impl Snapshot {
         Ok(self.vertex_id(key)?.is_some())
     }
 
-    /// Returns all vertices and the edges of the default label for kernels; [`view_of`](Self::view_of)
-    /// returns the edges of another label. The view is kept while the snapshot lives, and snapshots of one
-    /// timestamp share it.
-    ///
-    /// It is made from the view that was requested last, if there is one. This takes O(subgraphs), and
-    /// O(delta entries) of subgraphs that changed since; in parallel on the current rayon pool. Lists with a
-    /// large share of unmerged entries are copied, and `stats` counts them; settled lists never are.
-    ///
-    /// # Errors
-    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child, if the view was not made before
-    /// the fork; and the errors of every [read](Self).
+    /// Does what [`DefaultLabel::view`](crate::DefaultLabel::view) says.
     #[inline]
-    pub fn view(&self) -> Result<&View> {
+    pub(crate) fn default_view(&self) -> Result<&View> {
         self.kept_view().map(|view| &**view)
     }
 
@@ -317,21 +306,16 @@ impl Snapshot {
     /// it. O(vertices) in all.
     ///
     /// # Errors
-    /// The errors of [`view`](Self::view), except the memory limit; for each vertex the errors of every
-    /// [read](Self).
+    /// The errors of [`DefaultLabel::view`](crate::DefaultLabel::view), except the memory limit; for each
+    /// vertex the errors of every [read](Self).
     pub fn vertices(&self) -> Result<impl Iterator<Item = Result<(VertexId, VertexKey)>> + '_> {
         Ok(self
             .live_vertices()?
             .map(|id| Ok((id, self.inner.engine.keys.key_of(&self.inner.engine.pager, id)?))))
     }
 
-    /// Calls `f` with source, destination and weight of every edge of the default label; in an undirected
-    /// graph once per edge. Makes the view if the memory limit has room for it; else reads the edges by the
-    /// page, without keeping them. O(edges).
-    ///
-    /// # Errors
-    /// The errors of [`view`](Self::view), except the memory limit.
-    pub fn for_each_edge(&self, mut f: impl FnMut(VertexId, VertexId, f64)) -> Result<()> {
+    /// Does what [`DefaultLabel::for_each_edge`](crate::DefaultLabel::for_each_edge) says.
+    pub(crate) fn for_each_default_edge(&self, mut f: impl FnMut(VertexId, VertexId, f64)) -> Result<()> {
         let Some(view) = self.view_if_it_fits()? else {
             return self.tiered(LabelId::DEFAULT)?.try_for_each_edge(|src, dst, weight| {
                 f(src, dst, weight);
@@ -349,12 +333,12 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Returns the [`view`](Self::view), if the memory limit has room for it.
+    /// Returns the [`DefaultLabel::view`](crate::DefaultLabel::view), if the memory limit has room for it.
     pub(crate) fn view_if_it_fits(&self) -> Result<Option<&View>> {
         if self.made_view().is_none() && !self.engine().pager.has_room_for_label(LabelId::DEFAULT) {
             return Ok(None);
         }
-        match self.view() {
+        match self.default_view() {
             Err(Error::Storage(StorageError::MemoryLimit { .. })) => Ok(None),
             view => view.map(Some),
         }

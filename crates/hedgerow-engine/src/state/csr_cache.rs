@@ -3,9 +3,11 @@
 use std::sync::{Arc, Weak};
 
 use hedgerow_core::sync::Mutex;
-use hedgerow_core::{Direction, KeyColumn, LabelId, Timestamp, VertexId};
+use hedgerow_core::{Direction, KeyColumn, Timestamp, VertexId};
 
-/// The edges of one label in one direction as compressed rows, a row for each vertex: plain arrays in the
+use crate::state::chosen_edges::ChosenEdges;
+
+/// Chosen edges in one direction as compressed rows, a row for each vertex: plain arrays in the
 /// form that other libraries use.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -17,7 +19,7 @@ pub struct Csr {
     /// Offsets, one more than rows: `offsets[r]` is the index of the first neighbour of row `r`, and
     /// `offsets[r + 1]` the index after the last.
     pub offsets: Vec<i64>,
-    /// Neighbours, as numbers of rows, ascending within a row; one entry for each edge of a `multi` label.
+    /// Neighbours, as numbers of rows, ascending within a row; one entry for each edge.
     pub targets: Vec<u32>,
     /// The weights of the edges; `None` if they have no weights.
     pub weights: Option<Vec<f64>>,
@@ -85,7 +87,7 @@ impl CsrOptions {
 /// The parameters by which a copy is found.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct CsrKey {
-    pub(crate) label: LabelId,
+    pub(crate) chosen: ChosenEdges,
     pub(crate) ts: Timestamp,
     pub(crate) options: CsrOptions,
 }

@@ -21,7 +21,7 @@ pub(crate) struct Tally {
 fn check(snapshot: &Snapshot) {
     let seen = snapshot.edge_count().unwrap();
     assert!(
-        (1..=EDGES + 1).all(|end| snapshot.contains_edge(0, end).unwrap() == (end <= seen)),
+        (1..=EDGES + 1).all(|end| snapshot.contains_edge((0, end)).unwrap() == (end <= seen)),
         "a snapshot changed"
     );
 }

@@ -123,7 +123,7 @@ pub(crate) fn program(way: Way, tally: &Tally) -> impl Fn() + Send + Sync + 'sta
         let last = graph.snapshot().expect("open");
         check(&last, keys);
         assert_eq!(last.degree(keys[1], Direction::Out).unwrap(), Some(0));
-        let [edge, vertex] = [last.contains_edge(keys[0], END), last.contains_vertex(keys[0])];
+        let [edge, vertex] = [last.contains_edge((keys[0], END)), last.contains_vertex(keys[0])];
         assert_eq!(edge.unwrap(), vertex.unwrap(), "the edge goes with its vertex, and comes with it");
         tally.schedules.fetch_add(1, Ordering::Relaxed);
     }

@@ -190,7 +190,7 @@ impl Program {
             for v in VERTICES.map(|v| self.names.key(v)) {
                 let into = snapshot.neighbors(v, Direction::In).unwrap().unwrap_or_default();
                 assert!(
-                    into.iter().all(|u| snapshot.contains_edge(u.as_ref(), v).unwrap()),
+                    into.iter().all(|u| snapshot.contains_edge((u.as_ref(), v)).unwrap()),
                     "the two sides of an edge differ"
                 );
             }
@@ -226,14 +226,14 @@ fn answer(snapshot: &Snapshot, names: Names, step: Step) -> u64 {
     let key = |v| names.key(v);
     match step {
         Step::HasVertex(v) => u64::from(snapshot.contains_vertex(key(v)).unwrap()),
-        Step::HasEdge(v, u) => u64::from(snapshot.contains_edge(key(v), key(u)).unwrap()),
+        Step::HasEdge(v, u) => u64::from(snapshot.contains_edge((key(v), key(u))).unwrap()),
         Step::Neighbors(v) => {
             names.mask(&snapshot.neighbors(key(v), Direction::Out).unwrap().unwrap_or_default())
         }
-        Step::HasItem(item) => u64::from(snapshot.contains_edge_of(names.edge(item)).expect("defined")),
+        Step::HasItem(item) => u64::from(snapshot.contains_edge(names.edge(item)).expect("defined")),
         Step::Items(v) => items(
             names,
-            snapshot.neighbors_of(LABEL, key(v), Direction::Out).expect("defined").unwrap_or_default(),
+            snapshot.edge_list(key(v), (LABEL, Direction::Out)).expect("defined").unwrap_or_default(),
         ),
         Step::ItemProperty(item) => {
             number(snapshot.edge_property(names.edge(item), PROPERTY).expect("defined"))
@@ -262,7 +262,7 @@ fn perform(txn: &mut WriteTxn, names: Names, step: Step) -> hedgerow::Result<u64
     let key = |v| names.key(v);
     Ok(match step {
         Step::HasVertex(v) => u64::from(txn.contains_vertex(key(v))?),
-        Step::HasEdge(v, u) => u64::from(txn.contains_edge(key(v), key(u))?),
+        Step::HasEdge(v, u) => u64::from(txn.contains_edge((key(v), key(u)))?),
         Step::Neighbors(v) => names.mask(&txn.neighbors(key(v), Direction::Out)?.unwrap_or_default()),
         Step::InsertVertex(v) => u64::from(txn.insert_vertex(key(v))?),
         Step::RemoveVertex(v) => u64::from(txn.remove_vertex(key(v))?),
@@ -272,8 +272,8 @@ fn perform(txn: &mut WriteTxn, names: Names, step: Step) -> hedgerow::Result<u64
         Step::PutBlindly(v, u) => txn.put_edges([(key(v), key(u))]).map(|()| 0)?,
         Step::InsertBlindly(v, u) => txn.insert_edges([(key(v), key(u))]).map(|()| 0)?,
         Step::RemoveBlindly(v, u) => txn.remove_edges([(key(v), key(u))]).map(|()| 0)?,
-        Step::HasItem(item) => u64::from(txn.contains_edge_of(names.edge(item))?),
-        Step::Items(v) => items(names, txn.neighbors_of(LABEL, key(v), Direction::Out)?.unwrap_or_default()),
+        Step::HasItem(item) => u64::from(txn.contains_edge(names.edge(item))?),
+        Step::Items(v) => items(names, txn.edge_list(key(v), (LABEL, Direction::Out))?.unwrap_or_default()),
         Step::ItemProperty(item) => number(txn.edge_property(names.edge(item), PROPERTY)?),
         Step::PutItem(item, n) => txn.put_edge_with(names.edge(item), [(PROPERTY, n)]).map(|()| 0)?,
         Step::InsertItem(item, n) => u64::from(txn.insert_edge_with(names.edge(item), [(PROPERTY, n)])?),

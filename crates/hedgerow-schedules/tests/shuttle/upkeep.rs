@@ -34,7 +34,7 @@ pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
         for turn in 0..TURNS {
             graph.insert_edge(0, 2 + turn).expect("new");
             let mut tx = graph.write().expect("open");
-            assert!(tx.contains_edge(0, 2 + turn).expect("open"), "a commit is gone");
+            assert!(tx.contains_edge((0, 2 + turn)).expect("open"), "a commit is gone");
             tx.put_edge(FAR, FAR + 1 + turn).expect("open");
             tx.commit().expect("the only writer meets no other commit");
         }

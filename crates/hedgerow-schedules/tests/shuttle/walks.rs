@@ -37,14 +37,14 @@ pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
         };
         for end in 2..2 + VERSIONS {
             assert!(
-                old.contains_edge(0, 1).unwrap() && !old.contains_edge(0, end).unwrap(),
+                old.contains_edge((0, 1)).unwrap() && !old.contains_edge((0, end)).unwrap(),
                 "a snapshot changed"
             );
-            assert!(graph.snapshot().expect("open").contains_edge(0, 1).unwrap(), "a commit is gone");
+            assert!(graph.snapshot().expect("open").contains_edge((0, 1)).unwrap(), "a commit is gone");
         }
         other.join().expect("no thread panics");
         let last = graph.snapshot().expect("open");
-        assert!((1..2 + VERSIONS).all(|end| last.contains_edge(0, end).unwrap()), "a commit is gone");
+        assert!((1..2 + VERSIONS).all(|end| last.contains_edge((0, end)).unwrap()), "a commit is gone");
         tally.schedules.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -117,7 +117,7 @@ fn write(path: &Path, edges: &[(u64, u64)]) {
 /// Compares views and kernels with results that never use threads.
 fn read(graph: &Graph) {
     let snapshot = graph.snapshot().expect("open");
-    let (view, source) = (snapshot.view().unwrap(), VertexId(0));
+    let (view, source) = (snapshot.default_label().view().unwrap(), VertexId(0));
     assert_eq!(
         hedgerow_kernels::bfs(view, source, &BfsConfig::default()).expect("live"),
         verify::bfs(view, source, Direction::Out)
@@ -130,8 +130,8 @@ fn read(graph: &Graph) {
     assert_eq!(hedgerow_kernels::triangle_count(view).expect("few"), verify::triangle_count(view));
     let scores = hedgerow_kernels::pagerank(view, &PageRankConfig::default()).expect("valid");
     assert!((scores.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-    assert_eq!(snapshot.view_of("road").expect("a label").edge_count(), 1);
-    assert!(snapshot.view_selected(&EdgeSelection::of("road").weighted_by("miles", None)).is_ok());
+    assert_eq!(snapshot.view("road").expect("a label").edge_count(), 1);
+    assert!(snapshot.view(&EdgeSelection::of("road").weighted_by("miles", None)).is_ok());
     let report = graph.check().expect("open");
     assert!(report.is_ok(), "{:?}", report.problems);
 }
@@ -144,10 +144,10 @@ fn background(folder: &Path) {
         let edges: Vec<(u64, u64)> =
             (0..2_000).map(|i| (i % 4_000, (i * 31 + round * 977) % 4_000)).collect();
         graph.insert_edges(&edges).expect("no commit waits for a thread that there is not");
-        assert!(graph.snapshot().expect("open").view().unwrap().edge_count() > 0);
+        assert!(graph.snapshot().expect("open").default_label().view().unwrap().edge_count() > 0);
     }
     graph.settle().expect("open");
-    assert!(graph.snapshot().expect("open").view().unwrap().edge_count() > 0);
+    assert!(graph.snapshot().expect("open").default_label().view().unwrap().edge_count() > 0);
     graph.close().expect("sound");
 }
 

@@ -182,7 +182,7 @@ fn merging(background: bool, seed: u64) -> Verdict<(Graph, Vec<Vec<u64>>)> {
 fn lists(graph: &Graph, through_a_view: bool) -> Vec<Vec<u64>> {
     let snapshot = graph.snapshot().expect("a snapshot");
     if through_a_view {
-        snapshot.view().unwrap();
+        snapshot.default_label().view().unwrap();
     }
     let key = |key| match key {
         hedgerow::VertexKey::U64(n) => n,

@@ -110,6 +110,7 @@ pub(crate) fn content(snapshot: &Snapshot, config: ModelConfig) -> Model {
     }
     let name = |id: hedgerow::VertexId| keys.get(&id).cloned().expect("an edge without an endpoint");
     snapshot
+        .default_label()
         .for_each_edge(|src, dst, weight| {
             let new = model.apply(&ModelOp::InsertEdge(name(src), name(dst), weight));
             assert!(new, "an edge is listed twice");
@@ -173,7 +174,8 @@ fn bits(list: &WeightedKeys) -> Vec<(hedgerow::VertexKey, u64)> {
 }
 
 fn same_in_point_reads(snapshot: &Snapshot, expected: &Model) -> std::result::Result<(), String> {
-    let mut cursors = [Direction::Out, Direction::In].map(|direction| snapshot.neighbor_cursor(direction));
+    let mut cursors =
+        [Direction::Out, Direction::In].map(|direction| snapshot.default_label().neighbor_cursor(direction));
     for (key, lists) in expected.all_neighbors() {
         for ((direction, list), cursor) in
             [Direction::Out, Direction::In].into_iter().zip(&lists).zip(&mut cursors)
@@ -182,11 +184,13 @@ fn same_in_point_reads(snapshot: &Snapshot, expected: &Model) -> std::result::Re
                 .weighted_neighbors(key, direction)
                 .unwrap()
                 .ok_or_else(|| format!("vertex {key} is gone"))?;
-            if bits(&found) != bits(list) || snapshot.degree(key, direction).unwrap() != Some(list.len()) {
+            if bits(&found) != bits(list)
+                || snapshot.degree(key, ("", direction)).unwrap() != Some(list.len())
+            {
                 return Err(format!("{direction:?} of {key}: {found:?} instead of {list:?}"));
             }
             let names: Vec<_> = list.iter().map(|(v, _)| v.clone()).collect();
-            if snapshot.neighbors(key, direction).unwrap() != Some(names) {
+            if snapshot.neighbors(key, ("", direction)).unwrap() != Some(names) {
                 return Err(format!("neighbors {direction:?} of {key}"));
             }
             same_in_stretches(snapshot, key, direction, cursor, list)?;
@@ -218,7 +222,10 @@ fn same_in_stretches(
             found.push((key, weights.get(i).copied().unwrap_or(1.0)));
         }
     };
-    snapshot.visit_neighbors(id, direction, |run, weights| add(&mut alone, run, weights)).unwrap();
+    snapshot
+        .default_label()
+        .visit_neighbors(id, direction, |run, weights| add(&mut alone, run, weights))
+        .unwrap();
     // The cursor reads a repeated visit of a subgraph in another way than the first visit.
     cursor.visit(id, |run, weights| add(&mut in_turn, run, weights)).unwrap();
     let first = std::mem::take(&mut in_turn);
@@ -244,5 +251,5 @@ pub(crate) fn sound(graph: &Graph) -> std::result::Result<(), String> {
 /// Puts the lists of all labels into memory, as far as no error prevents it.
 pub(crate) fn load_lists(graph: &Graph) -> Result<()> {
     let snapshot = graph.snapshot()?;
-    snapshot.schema().labels().iter().try_for_each(|label| snapshot.view_of(label.id()).map(drop))
+    snapshot.schema().labels().iter().try_for_each(|label| snapshot.view(label.id()).map(drop))
 }

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow::{
-    Direction, EdgeKey, EdgeOf, EdgePattern, Graph, KeyKind, LabelId, LabelOptions, LentEdge, Properties,
-    Resident, Result, Snapshot, Topology, Value, VertexKey, WriteTxn,
+    Direction, EdgeKey, EdgeOf, EdgePattern, EdgeSelection, Graph, KeyKind, LabelId, LabelOptions, LentEdge,
+    Properties, Resident, Result, Snapshot, Topology, Value, VertexKey, WriteTxn,
 };
 use hedgerow_testkit::{ItemKey, KINDS, LABELS, Model, ModelConfig, PROPERTIES, Props, RichOp};
 
@@ -84,7 +84,7 @@ pub(crate) fn add_content(snapshot: &Snapshot, model: &mut Model) {
     }
     for (label, _) in LABELS {
         for src in &keys {
-            let edges = match snapshot.edges_of(label, src, Direction::Out) {
+            let edges = match snapshot.edges(src, (label, Direction::Out)) {
                 // A crash may have removed the definition, and all edges with it.
                 Err(hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchLabel { .. })) => continue,
                 edges => edges.expect("edges"),
@@ -152,10 +152,11 @@ fn same_over_all_labels(snapshot: &Snapshot, config: ModelConfig, expected: &Mod
     for (direction, incoming) in [(Direction::Out, false), (Direction::In, true)] {
         for (key, wanted) in all_edges_of_all(expected, config, incoming) {
             let wanted = Some(wanted);
-            let found = snapshot.neighbors_of_all(key, direction).unwrap();
-            let named = snapshot.edges_of_all(key, direction).unwrap();
-            let named = named.map(|all| all.into_iter().map(|(l, e)| (e.key, l, e.rank)).collect::<Vec<_>>());
-            let degree = snapshot.degree_of_all(key, direction).unwrap();
+            let found = snapshot.edge_list(key, direction).unwrap();
+            let named = snapshot.edges(key, direction).unwrap();
+            let named =
+                named.map(|all| all.into_iter().map(|e| (e.key, e.label, e.rank)).collect::<Vec<_>>());
+            let degree = snapshot.degree(key, direction).unwrap();
             if found != wanted || named != wanted || degree != wanted.as_ref().map(Vec::len) {
                 return Err(format!(
                     "all {direction:?} of {key}: {found:?}, {named:?} instead of {wanted:?}"
@@ -166,7 +167,7 @@ fn same_over_all_labels(snapshot: &Snapshot, config: ModelConfig, expected: &Mod
                 let edges = EdgePattern::between(src, dst);
                 let mut all = [edges, edges.rank(rank), edges.label(label), edges.label(label).rank(rank)];
                 for edges in &mut all {
-                    if !snapshot.contains_any_edge(*edges).map_err(error)? {
+                    if !snapshot.contains_edge(*edges).map_err(error)? {
                         return Err(format!("no {edges:?}"));
                     }
                 }
@@ -174,10 +175,13 @@ fn same_over_all_labels(snapshot: &Snapshot, config: ModelConfig, expected: &Mod
             }
         }
     }
-    if !snapshot.labels_with_edges().unwrap().iter().eq(&used) {
-        return Err(format!("{:?} instead of {used:?}", snapshot.labels_with_edges().unwrap()));
+    if !EdgeSelection::all().labels_with_edges(snapshot).unwrap().iter().eq(&used) {
+        return Err(format!(
+            "{:?} instead of {used:?}",
+            EdgeSelection::all().labels_with_edges(snapshot).unwrap()
+        ));
     }
-    match (snapshot.only_label(), used.len()) {
+    match (EdgeSelection::all().only_label(snapshot), used.len()) {
         (Ok(LabelId::DEFAULT), 0) => Ok(()),
         (Ok(label), 1) if used.contains(&label) => Ok(()),
         (Err(hedgerow::Error::Argument(hedgerow::ArgumentError::SeveralLabels { labels })), n)
@@ -214,8 +218,10 @@ pub(crate) fn same_in_reads(snapshot: &Snapshot, config: ModelConfig, expected: 
     for (label, _) in LABELS.into_iter().skip(1) {
         for (direction, incoming) in [(Direction::Out, false), (Direction::In, true)] {
             for (key, wanted) in expected.all_neighbors_of(label, incoming && config.directed) {
-                let found = snapshot.neighbors_of(label, key, direction).map_err(error)?;
-                let degree = snapshot.degree_of(label, key, direction).map_err(error)?;
+                let found = snapshot.edge_list(key, (label, direction)).map_err(error)?;
+                let found: Option<Vec<_>> =
+                    found.map(|all| all.into_iter().map(|(key, _, rank)| (key, rank)).collect());
+                let degree = snapshot.degree(key, (label, direction)).map_err(error)?;
                 if found.as_ref() != Some(&wanted) || degree != Some(wanted.len()) {
                     return Err(format!("{label} {direction:?} of {key}: {found:?} instead of {wanted:?}"));
                 }
@@ -246,7 +252,7 @@ fn same_in_properties_of_vertices(snapshot: &Snapshot, expected: &Model) -> Verd
 /// Compares the newer half of a list, and the ranks of its first neighbor, with all edges of the list.
 fn same_newest(snapshot: &Snapshot, label: &str, key: &VertexKey, direction: Direction) -> Verdict {
     let error = |e: hedgerow::Error| e.to_string();
-    let mut all = snapshot.edges_of(label, key, direction).map_err(error)?.unwrap_or_default();
+    let mut all = snapshot.edges(key, (label, direction)).map_err(error)?.unwrap_or_default();
     if let Some(first) = all.first() {
         let (src, dst) = if direction == Direction::Out { (key, &first.key) } else { (&first.key, key) };
         let ranks = snapshot.ranks_between(label, src, dst).map_err(error)?;
@@ -260,18 +266,18 @@ fn same_newest(snapshot: &Snapshot, label: &str, key: &VertexKey, direction: Dir
         }
     }
     if !snapshot.schema().label(label).is_some_and(hedgerow::Label::is_multi) {
-        let refused = snapshot.newest_edges_of(label, key, direction, all.len()).is_err();
+        let refused = snapshot.newest_edges(key, (label, direction), all.len()).is_err();
         return if refused { Ok(()) } else { Err(format!("newest edges of {label}, which has no ranks")) };
     }
     all.sort_by_key(|edge| Reverse((edge.rank, snapshot.vertex_id(&edge.key).ok().flatten())));
     all.truncate(1 + all.len() / 2);
-    let newest = snapshot.newest_edges_of(label, key, direction, all.len()).map_err(error)?;
+    let newest = snapshot.newest_edges(key, (label, direction), all.len()).map_err(error)?;
     if newest.unwrap_or_default() != all {
         return Err(format!("the newest edges of {label} at {key}, {direction:?}: not {all:?}"));
     }
     let (mut expected, mut same) = (all.iter(), true);
     let visit = |edge: LentEdge<'_>| same &= expected.next().is_some_and(|e| is_lent(snapshot, &edge, e));
-    snapshot.visit_newest_edges_of(label, key, direction, all.len(), visit).map_err(error)?;
+    snapshot.visit_newest_edges(key, (label, direction), all.len(), visit).map_err(error)?;
     match same && expected.next().is_none() {
         true => Ok(()),
         false => Err(format!("the newest edges of {label} at {key}, {direction:?}, lent: not {all:?}")),
@@ -293,7 +299,7 @@ fn is_lent(snapshot: &Snapshot, lent: &LentEdge<'_>, edge: &EdgeOf) -> bool {
 fn same_in_views(snapshot: &Snapshot, config: ModelConfig, expected: &Model) -> Verdict {
     let error = |e: hedgerow::Error| e.to_string();
     for (label, _) in LABELS.into_iter().skip(1) {
-        let view = snapshot.view_of(label).map_err(error)?;
+        let view = snapshot.view(label).map_err(error)?;
         if view.edge_count() != snapshot.edge_count_of(label).map_err(error)? {
             return Err(format!("{} edges in the view of {label}", view.edge_count()));
         }

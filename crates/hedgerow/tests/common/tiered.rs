@@ -18,13 +18,13 @@ pub(crate) fn agrees(snapshot: &Snapshot) -> Result<(), String> {
     let schema = snapshot.schema();
     let mut by_page = Vec::new();
     for label in schema.labels() {
-        let view = snapshot.tiered_view_of(label.id()).map_err(|e| e.to_string())?;
+        let view = TieredView::new(snapshot, label.id()).map_err(|e| e.to_string())?;
         by_page.push((label.id(), entries(&view)?));
     }
     for (label, (edge_count, mut found)) in by_page {
         let mut expected = Vec::new();
         let row = |e: hedgerow::EdgeRow<'_>| expected.push((e.src().0, e.dst().0, e.weight().to_bits()));
-        snapshot.for_each_edge_row(label, row).map_err(|e| e.to_string())?;
+        snapshot.for_each_edge(label, row).map_err(|e| e.to_string())?;
         expected.sort_unstable();
         found.sort_unstable();
         let same = found == expected && edge_count == expected.len() as u64;

@@ -77,7 +77,7 @@ impl Round {
             Call::Batch => graph.insert_edges(&edges).map(drop)?,
             Call::Transact => {
                 graph.transact(3, |tx| {
-                    tx.contains_edge(edges[0].0, edges[0].1)?;
+                    tx.contains_edge((edges[0].0, edges[0].1))?;
                     edges.iter().try_for_each(|&(src, dst)| tx.put_edge(src, dst))
                 })?;
             }
@@ -99,10 +99,12 @@ impl Round {
             Call::Settle => return graph.settle(),
             Call::Check => return graph.check().map(drop),
             Call::Snapshot => {
-                return graph.snapshot().map(|snapshot| _ = snapshot.contains_edge(1_u64, 2_u64).unwrap());
+                return graph.snapshot().map(|snapshot| _ = snapshot.contains_edge((1_u64, 2_u64)).unwrap());
             }
             Call::View => {
-                return graph.snapshot().map(|snapshot| _ = snapshot.view().unwrap().vertices().count());
+                return graph
+                    .snapshot()
+                    .map(|snapshot| _ = snapshot.default_label().view().unwrap().vertices().count());
             }
             Call::Close => return graph.close().and(Err(StateError::Closed.into())),
         }
@@ -193,7 +195,7 @@ fn close_beside(calls: &[Call], seed: u64) -> std::result::Result<u64, String> {
             .map_err(|error| format!("opening again: {error}"))?;
         let snapshot = graph.snapshot().map_err(|error| error.to_string())?;
         if let Some(lost) =
-            acknowledged.iter().find(|&&(src, dst)| !snapshot.contains_edge(src, dst).unwrap())
+            acknowledged.iter().find(|&&(src, dst)| !snapshot.contains_edge((src, dst)).unwrap())
         {
             return Err(format!("the edge {lost:?} was acknowledged, and is lost"));
         }

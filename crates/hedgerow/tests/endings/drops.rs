@@ -53,7 +53,7 @@ fn drop_beside_a_disk_that_does_not_answer(background: bool) {
         let (done, wait) = mpsc::channel();
         let last = scope.spawn(move || {
             for snapshot in held {
-                snapshot.for_each_neighbor(VertexId(1), Direction::Out, |_, _| ()).unwrap();
+                snapshot.default_label().for_each_neighbor(VertexId(1), Direction::Out, |_, _| ()).unwrap();
                 drop(snapshot);
             }
             let _ = done.send(());

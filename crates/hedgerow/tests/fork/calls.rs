@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use hedgerow::{
-    Ack, Column, Direction, EdgeKey, EdgePattern, EdgeSelection, Error, Graph, KeyKind, KindId, LabelId,
-    LabelOptions, Pipeline, PropertyType, Snapshot, StateError, Ticket, Timestamp, Value, VertexId, WriteTxn,
+    Ack, Column, Direction, EdgeKey, EdgeSelection, Error, Graph, KeyKind, KindId, LabelId, LabelOptions,
+    Pipeline, PropertyType, Snapshot, StateError, Ticket, TieredView, Timestamp, Value, WriteTxn,
 };
 
 /// The number of edges `0 -> 1..=EDGES`. They exist before any snapshot.
@@ -25,11 +25,11 @@ pub(crate) struct Handles {
 impl Handles {
     pub(crate) fn new(graph: &Graph) -> hedgerow::Result<Handles> {
         let with_view = graph.snapshot()?;
-        with_view.view()?;
+        with_view.default_label().view()?;
         let txn = || {
             let mut txn = graph.write()?;
             txn.put_edge(70, 71)?;
-            txn.contains_edge(0, 1)?;
+            txn.contains_edge((0, 1))?;
             Ok::<_, Error>(txn)
         };
         let mut submitted = graph.write()?;
@@ -172,108 +172,110 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     answers("Snapshot::vertex_key", snapshot.vertex_key(id)? == Some(0.into()));
     answers("Snapshot::vertex_keys", snapshot.vertex_keys(&[one, id])?.to_vec() == [1.into(), 0.into()]);
     answers("Snapshot::contains_vertex", snapshot.contains_vertex(0)?);
-    answers("Snapshot::contains_edge", snapshot.contains_edge(0, 1)?);
+    answers("Snapshot::contains_edge", snapshot.contains_edge((0, 1))?);
     answers("Snapshot::weight", snapshot.weight(0, 1)? == Some(1.0));
-    answers("Snapshot::weight_by_id", snapshot.weight_by_id(id, one)? == Some(1.0));
-    answers("Snapshot::contains_edge_by_id", snapshot.contains_edge_by_id(id, one)?);
-    answers("Snapshot::degree_by_id", snapshot.degree_by_id(id, Direction::Out)? as u64 == EDGES);
-    answers("Snapshot::degree", snapshot.degree(0, Direction::Out)?.map(|n| n as u64) == Some(EDGES));
+    answers("DefaultLabel::weight", snapshot.default_label().weight(id, one)? == Some(1.0));
+    answers("DefaultLabel::contains_edge", snapshot.default_label().contains_edge(id, one)?);
+    answers("DefaultLabel::degree", snapshot.default_label().degree(id, Direction::Out)? as u64 == EDGES);
+    // "Snapshot::default_label" reads nothing.
     let neighbors = snapshot.neighbors(0, Direction::Out)?.map(|found| found.len() as u64);
-    answers("Snapshot::neighbors", neighbors == Some(EDGES));
+    answers("Snapshot::neighbors", neighbors > Some(EDGES));
     let weighted = snapshot.weighted_neighbors(0, Direction::Out)?.map(|found| found.len() as u64);
     answers("Snapshot::weighted_neighbors", weighted == Some(EDGES));
     let mut met = 0;
-    snapshot.for_each_neighbor(id, Direction::Out, |_, _| met += 1)?;
-    answers("Snapshot::for_each_neighbor", met == EDGES);
+    snapshot.default_label().for_each_neighbor(id, Direction::Out, |_, _| met += 1)?;
+    answers("DefaultLabel::for_each_neighbor", met == EDGES);
     met = 0;
-    snapshot.visit_neighbors(id, Direction::Out, |run, _| met += run.len() as u64)?;
-    answers("Snapshot::visit_neighbors", met == EDGES);
-    let mut cursor = snapshot.neighbor_cursor(Direction::Out);
+    snapshot.default_label().visit_neighbors(id, Direction::Out, |run, _| met += run.len() as u64)?;
+    answers("DefaultLabel::visit_neighbors", met == EDGES);
+    let mut cursor = snapshot.default_label().neighbor_cursor(Direction::Out);
     for _ in 0..2 {
         met = 0;
         cursor.visit(id, |run, _| met += run.len() as u64)?;
-        answers("Snapshot::neighbor_cursor", met == EDGES);
+        answers("DefaultLabel::neighbor_cursor", met == EDGES);
     }
     drop(cursor);
-    // "Snapshot::set_views_by_reads": sets a flag in the child's copy. Reads make no view in a child, even
-    // after many reads.
-    snapshot.set_views_by_reads(true);
+    // "DefaultLabel::set_views_by_reads": sets a flag in the child's copy. Reads make no view in a child,
+    // even after many reads.
+    snapshot.default_label().set_views_by_reads(true);
     for _ in 0..2000 {
         met = 0;
-        snapshot.visit_neighbors(id, Direction::Out, |run, _| met += run.len() as u64)?;
-        answers("Snapshot::set_views_by_reads", met == EDGES);
+        snapshot.default_label().visit_neighbors(id, Direction::Out, |run, _| met += run.len() as u64)?;
+        answers("DefaultLabel::set_views_by_reads", met == EDGES);
     }
-    let all = snapshot.neighbors_of_all(0, Direction::Out)?.map(|found| found.len() as u64);
-    answers("Snapshot::neighbors_of_all", all >= Some(EDGES));
-    let degree = snapshot.degree_of_all(0, Direction::Out)?.map(|n| n as u64);
-    answers("Snapshot::degree_of_all", degree == all);
-    let edges = snapshot.edges_of_all(0, Direction::Out)?.map(|found| found.len() as u64);
-    answers("Snapshot::edges_of_all", edges == all);
-    answers("Snapshot::has_labels", snapshot.has_labels());
-    answers("Snapshot::labels_with_edges", snapshot.labels_with_edges()?.contains(&LabelId::DEFAULT));
+    let all = snapshot.edge_list(0, Direction::Out)?.map(|found| found.len() as u64);
+    answers("Snapshot::edge_list", all >= Some(EDGES));
+    let degree = snapshot.degree(0, Direction::Out)?.map(|n| n as u64);
+    answers("Snapshot::degree", degree == all);
+    let edges = snapshot.edges(0, Direction::Out)?.map(|found| found.len() as u64);
+    answers("Snapshot::edges", edges == all);
+    let first = snapshot.first_edges(0, Direction::Out, 1)?.map(|first| first.found.len());
+    answers("Snapshot::first_edges", first == Some(1));
+    let first = snapshot.first_neighbors(0, Direction::Out, 1)?.map(|first| first.found.len());
+    answers("Snapshot::first_neighbors", first == Some(1));
+    answers("Snapshot::contains_edge", snapshot.contains_edge((0, 1))?);
+    answers(
+        "EdgeSelection::labels_with_edges",
+        EdgeSelection::all().labels_with_edges(snapshot)?.contains(&LabelId::DEFAULT),
+    );
     answers("Snapshot::schema", snapshot.schema().label(LABEL).is_some());
     answers("Snapshot::vertex_properties", snapshot.vertex_properties(0)? == Some(Vec::new()));
     answers("Snapshot::vertex_property", snapshot.vertex_property(0, "p")? == Some(Value::Null));
     let of_vertex = snapshot.with_vertex_property(0, "p", |value| value.is_null())?;
     answers("Snapshot::with_vertex_property", of_vertex == Some(true));
     let edge = || EdgeKey::new(LABEL, 0, 1);
-    let all = VertexId(0)..VertexId(1);
     macro_rules! refused {
         ($name:literal, $call:expr) => {
             answers($name, matches!($call, Err(Error::State(StateError::Forked))))
         };
     }
-    refused!("Snapshot::contains_edge_of", snapshot.contains_edge_of(edge()));
-    refused!("Snapshot::contains_any_edge", snapshot.contains_any_edge(EdgePattern::between(0, 1)));
-    refused!("Snapshot::only_label", snapshot.only_label());
+    refused!("Snapshot::contains_edge of an EdgeKey", snapshot.contains_edge(edge()));
+    refused!("EdgeSelection::only_label", EdgeSelection::all().only_label(snapshot));
     refused!("Snapshot::edge_properties", snapshot.edge_properties(edge()));
     refused!("Snapshot::edge_property", snapshot.edge_property(edge(), "since"));
-    refused!("Snapshot::neighbors_of", snapshot.neighbors_of(LABEL, 0, Direction::Out));
-    refused!("Snapshot::edges_of", snapshot.edges_of(LABEL, 0, Direction::Out));
-    refused!("Snapshot::newest_edges_of", snapshot.newest_edges_of(LABEL, 0, Direction::Out, 1));
-    let visited = snapshot.visit_newest_edges_of(LABEL, 0, Direction::Out, 1, |_| ());
-    refused!("Snapshot::visit_newest_edges_of", visited);
+    refused!("Snapshot::edge_list of a label", snapshot.edge_list(0, (LABEL, Direction::Out)));
+    refused!("Snapshot::edges of a label", snapshot.edges(0, (LABEL, Direction::Out)));
+    refused!("Snapshot::newest_edges", snapshot.newest_edges(0, (LABEL, Direction::Out), 1));
+    let visited = snapshot.visit_newest_edges(0, (LABEL, Direction::Out), 1, |_| ());
+    refused!("Snapshot::visit_newest_edges", visited);
     refused!("Snapshot::ranks_between", snapshot.ranks_between(LABEL, 0, 1));
-    refused!("Snapshot::degree_of", snapshot.degree_of(LABEL, 0, Direction::Out));
+    refused!("Snapshot::degree of a label", snapshot.degree(0, (LABEL, Direction::Out)));
     refused!("Snapshot::vertex_count_of", snapshot.vertex_count_of(KindId::DEFAULT));
     refused!("Snapshot::edge_count_of", snapshot.edge_count_of(LABEL));
-    refused!("Snapshot::for_each_edge_of", snapshot.for_each_edge_of(LABEL, |_, _, _| ()));
-    refused!("Snapshot::for_each_edge_in", snapshot.for_each_edge_in(LABEL, all, |_, _, _| ()));
-    refused!("Snapshot::for_each_edge_row", snapshot.for_each_edge_row(LABEL, |_| ()));
-    refused!("Snapshot::try_for_each_edge_row", snapshot.try_for_each_edge_row(LABEL, |_| Ok(())));
+    refused!("Snapshot::for_each_edge", snapshot.for_each_edge(LABEL, |_| ()));
+    refused!("Snapshot::for_each_edge of all labels", snapshot.for_each_edge(Direction::Out, |_| ()));
+    refused!("Snapshot::expand", snapshot.expand(vec![id], Direction::Out).map(drop));
     refused!("Snapshot::partitions", snapshot.partitions(2).map(drop));
     refused!("Snapshot::scan_edges", snapshot.scan_edges(&EdgeSelection::of(LABEL)).map(drop));
     let (out, empty) = (Direction::Out, hedgerow::MissingVertex::Empty);
-    refused!("Snapshot::degrees_of", snapshot.degrees_of("", &[0u64], out, empty));
-    refused!("Snapshot::degrees_of_all", snapshot.degrees_of_all(&[0u64], out, empty));
-    refused!("Snapshot::contains_edges_of", snapshot.contains_edges_of("", &[(0u64, 1u64)]));
-    refused!("Snapshot::contains_edges_of_all", snapshot.contains_edges_of_all(&[(0u64, 1u64)]));
+    refused!("Snapshot::degrees of a label", snapshot.degrees(&[0u64], ("", out), empty));
+    refused!("Snapshot::degrees", snapshot.degrees(&[0u64], out, empty));
+    refused!("Snapshot::contains_edges of a label", snapshot.contains_edges(&[(0u64, 1u64)], ""));
+    refused!("Snapshot::contains_edges", snapshot.contains_edges(&[(0u64, 1u64)], Direction::Out));
     let near = hedgerow::KHopOptions::new(1);
-    refused!("Snapshot::k_hop", snapshot.k_hop(&EdgeSelection::all(), &[0u64], near));
-    refused!("Snapshot::neighbor_lists_of", snapshot.neighbor_lists_of("", &[0u64], out, empty));
-    refused!("Snapshot::neighbor_lists_of_all", snapshot.neighbor_lists_of_all(&[0u64], out, empty));
-    refused!("Snapshot::csr_of", snapshot.csr_of("", hedgerow::CsrOptions::new()));
-    refused!("Snapshot::changes_since", snapshot.changes_since(snapshot));
-    refused!("Snapshot::changes_since_of", snapshot.changes_since_of(snapshot, LABEL));
+    refused!("Snapshot::k_hop", snapshot.k_hop(&[0u64], &EdgeSelection::all(), near));
+    refused!("Snapshot::neighbor_lists of a label", snapshot.neighbor_lists(&[0u64], ("", out), empty));
+    refused!("Snapshot::neighbor_lists", snapshot.neighbor_lists(&[0u64], out, empty));
+    refused!("Snapshot::csr", snapshot.csr("", hedgerow::CsrOptions::new()));
+    refused!("Snapshot::changes_since", snapshot.changes_since(snapshot, LABEL));
     refused!("Snapshot::of_label", snapshot.of_label(LABEL));
-    refused!("Snapshot::view_of", snapshot.view_of(LABEL));
+    refused!("Snapshot::view", snapshot.view(LABEL));
     let chosen = EdgeSelection::of_labels([LABEL, ""]);
-    refused!("Snapshot::view_selected", snapshot.view_selected(&chosen));
+    refused!("Snapshot::view of a selection", snapshot.view(&chosen));
     refused!("Snapshot::kernel_view", snapshot.kernel_view(&chosen));
-    refused!("Snapshot::tiered_view_of", snapshot.tiered_view_of(LABEL));
-    refused!("Snapshot::tiered_view_selected", snapshot.tiered_view_selected(&chosen));
-    refused!("Snapshot::kernel_vertex", snapshot.kernel_vertex(&chosen, 0));
-    refused!("Snapshot::neighbors_selected", snapshot.neighbors_selected(&chosen, 0));
-    refused!("Snapshot::degree_selected", snapshot.degree_selected(&chosen, 0));
-    refused!("Snapshot::first_neighbors", snapshot.first_neighbors(&chosen, 0, 1));
-    refused!("Snapshot::first_edges", snapshot.first_edges(&chosen, 0, 1));
+    refused!("TieredView::new", TieredView::new(snapshot, LABEL));
+    refused!("TieredView::new of a selection", TieredView::new(snapshot, &chosen));
+    refused!("EdgeSelection::kernel_vertex", chosen.kernel_vertex(snapshot, 0));
+    refused!("Snapshot::edge_list of a selection", snapshot.edge_list(0, &chosen));
+    refused!("Snapshot::degree of a selection", snapshot.degree(0, &chosen));
+    refused!("Snapshot::first_neighbors of a selection", snapshot.first_neighbors(0, &chosen, 1));
+    refused!("Snapshot::first_edges of a selection", snapshot.first_edges(0, &chosen, 1));
     let named = [("name", Value::from("x"))];
     let found = snapshot.find_vertices(KindId::DEFAULT, &named, hedgerow::FindOptions::new());
     refused!("Snapshot::find_vertices", found);
-    refused!("Snapshot::edges_selected", snapshot.edges_selected(&chosen, 0));
-    refused!("Snapshot::vertex_id_selected", snapshot.vertex_id_selected(&chosen, 0));
-    let scanned = snapshot.for_each_edge_selected(&chosen, |_, _, _, _, _| ());
-    refused!("Snapshot::for_each_edge_selected", scanned);
+    refused!("Snapshot::edges of a selection", snapshot.edges(0, &chosen));
+    refused!("Snapshot::edge_count_of a selection", snapshot.edge_count_of(&chosen));
+    refused!("Snapshot::for_each_edge of a selection", snapshot.for_each_edge(&chosen, |_| ()));
     Ok(())
 }
 
@@ -281,9 +283,9 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
 fn of_views(with: &Snapshot, without: &Snapshot, wrong: &mut Vec<&'static str>) {
     let vertices = with.vertices().map(|vertices| vertices.filter(|vertex| vertex.is_ok()).count() as u64);
     let mut met = 0;
-    let edges = with.for_each_edge(|_, _, _| met += 1);
+    let edges = with.default_label().for_each_edge(|_, _, _| met += 1);
     if vertices.ok() != Some(with.vertex_count()) || edges.is_err() || met < EDGES {
-        wrong.push("Snapshot::view");
+        wrong.push("DefaultLabel::for_each_edge");
     }
     macro_rules! refused {
         ($name:literal, $call:expr) => {
@@ -292,12 +294,11 @@ fn of_views(with: &Snapshot, without: &Snapshot, wrong: &mut Vec<&'static str>) 
             }
         };
     }
-    refused!("Snapshot::view", without.view());
+    refused!("DefaultLabel::view", without.default_label().view());
     refused!("Snapshot::vertices", without.vertices());
-    refused!("Snapshot::for_each_vertex_row", without.for_each_vertex_row(|_| Ok::<_, Error>(())));
     refused!("Snapshot::scan_vertices", without.scan_vertices().map(drop));
     refused!("Snapshot::all_vertex_keys", without.all_vertex_keys());
-    refused!("Snapshot::for_each_edge", without.for_each_edge(|_, _, _| ()));
+    refused!("DefaultLabel::for_each_edge", without.default_label().for_each_edge(|_, _, _| ()));
 }
 
 fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
@@ -324,7 +325,7 @@ fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
     refused!("WriteTxn::remove_edge", txn.remove_edge(0, 1));
     refused!("WriteTxn::remove_edges_of", txn.remove_edges_of(0, 1));
     refused!("WriteTxn::contains_vertex", txn.contains_vertex(0));
-    refused!("WriteTxn::contains_edge", txn.contains_edge(0, 1));
+    refused!("WriteTxn::contains_edge", txn.contains_edge((0, 1)));
     refused!("WriteTxn::weight", txn.weight(0, 1));
     refused!("WriteTxn::degree", txn.degree(0, Direction::Out));
     refused!("WriteTxn::neighbors", txn.neighbors(0, Direction::Out));
@@ -342,17 +343,17 @@ fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
     refused!("WriteTxn::put_vertex_with", txn.put_vertex_with(0, [("p", 1)]));
     refused!("WriteTxn::update_vertex", txn.update_vertex(0, [("p", 1)]));
     refused!("WriteTxn::set_vertex_property", txn.set_vertex_property(0, "p", 1));
-    refused!("WriteTxn::contains_edge_of", txn.contains_edge_of(edge()));
-    refused!("WriteTxn::contains_any_edge", txn.contains_any_edge(EdgePattern::between(0, 1)));
-    refused!("WriteTxn::neighbors_of_all", txn.neighbors_of_all(0, Direction::Out));
-    refused!("WriteTxn::degree_of_all", txn.degree_of_all(0, Direction::Out));
+    refused!("WriteTxn::contains_edge of an EdgeKey", txn.contains_edge(edge()));
+    refused!("WriteTxn::edge_list", txn.edge_list(0, Direction::Out));
+    let chosen = EdgeSelection::of_labels([LABEL, ""]);
+    refused!("WriteTxn::edge_list of a selection", txn.edge_list(0, &chosen));
     refused!("WriteTxn::edge_properties", txn.edge_properties(edge()));
     refused!("WriteTxn::edge_property", txn.edge_property(edge(), "since"));
     refused!("WriteTxn::vertex_properties", txn.vertex_properties(0));
     refused!("WriteTxn::vertex_property", txn.vertex_property(0, "p"));
     refused!("WriteTxn::ranks_between", txn.ranks_between("none of this name", 0, 1));
-    refused!("WriteTxn::neighbors_of", txn.neighbors_of("none of this name", 0, Direction::Out));
-    refused!("WriteTxn::degree_of", txn.degree_of(LABEL, 0, Direction::Out));
+    refused!("WriteTxn::edge_list of a label", txn.edge_list(0, ("none of this name", Direction::Out)));
+    refused!("WriteTxn::degree of a label", txn.degree(0, (LABEL, Direction::Out)));
     refused!("WriteTxn::snapshot", txn.snapshot());
     // "WriteTxn::len", "WriteTxn::is_empty": answer for the child's copy
     if txn.len() != 1 || txn.is_empty() {

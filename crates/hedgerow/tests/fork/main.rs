@@ -95,7 +95,7 @@ impl<'a> Busy<'a> {
             scope.spawn(|| {
                 self.until_stopped(|_| {
                     let snapshot = self.graph.snapshot()?;
-                    snapshot.view().unwrap();
+                    snapshot.default_label().view().unwrap();
                     self.graph.flush()
                 });
             });
@@ -121,7 +121,7 @@ impl<'a> Busy<'a> {
         for writer in 0..WRITERS {
             let count = self.acknowledged[writer as usize].load(Ordering::SeqCst);
             let lost =
-                (0..count).filter(|i| !snapshot.contains_edge(1000 + writer, 10_000 + i).unwrap()).count();
+                (0..count).filter(|i| !snapshot.contains_edge((1000 + writer, 10_000 + i)).unwrap()).count();
             assert_eq!(lost, 0, "of {count} acknowledged commits of writer {writer}");
         }
         assert!(graph.check().expect("a check").is_ok());
@@ -202,7 +202,7 @@ fn children_drop_views_beside_busy_parents() {
     let effort = Effort::rounds(FORKS);
     busy.beside(|| {
         while effort.next_seed().is_some() {
-            let view = graph.snapshot().and_then(|snapshot| snapshot.view_of("")).expect("a view");
+            let view = graph.snapshot().and_then(|snapshot| snapshot.view("")).expect("a view");
             graph.forget_views();
             // Merges replace the lists that the view refers to.
             std::thread::sleep(Duration::from_millis(5));
@@ -236,7 +236,7 @@ fn no_call_is_missing_from_the_table() {
             let mut lines = text.lines().peekable();
             while let Some(line) = lines.next() {
                 if line.starts_with("impl") {
-                    let handles = ["Graph", "Snapshot", "WriteTxn", "Pipeline", "Ticket"];
+                    let handles = ["Graph", "Snapshot", "DefaultLabel", "WriteTxn", "Pipeline", "Ticket"];
                     let named =
                         line.rsplit([' ', '>']).find_map(|word| word.strip_suffix('{').or(Some(word)));
                     let named = named.filter(|word| !word.is_empty());
@@ -385,7 +385,7 @@ fn leave_to_the_parent(way: Way, what: &str, path: &Path) {
     copy(path, &aside);
     let again = options().open(&aside).expect("the copy opens");
     let snapshot = again.snapshot().expect("a snapshot");
-    let there = (0..5u64).filter(|i| snapshot.contains_edge(100, 200 + i).unwrap()).count();
+    let there = (0..5u64).filter(|i| snapshot.contains_edge((100, 200 + i)).unwrap()).count();
     assert_eq!(there, 5, "acknowledged commits: {way:?} {what}");
     pipeline.flush().expect("a flush");
     ticket.wait().expect("a commit");
@@ -424,7 +424,7 @@ fn the_directory_of_a_killed_parent_can_be_opened_though_its_child_lives() {
     );
     parent.kill();
     let graph = Graph::open(&path).expect("nobody has it open");
-    assert!(graph.snapshot().expect("a snapshot").contains_edge(1, 2).unwrap());
+    assert!(graph.snapshot().expect("a snapshot").contains_edge((1, 2)).unwrap());
     drop(ends);
 }
 
@@ -452,7 +452,7 @@ fn a_refused_opener_learns_who_has_the_store_open() {
         Graph::open(&path)
             .and_then(|graph| graph.snapshot())
             .expect("a snapshot")
-            .contains_edge(1, 2)
+            .contains_edge((1, 2))
             .unwrap()
     );
 }
@@ -471,7 +471,7 @@ fn readers_of_two_processes_share_a_store() {
         if message != Some(format!("{shown} is locked: another process has it open for reading")) {
             return format!("{message:?}");
         }
-        match read().and_then(|own| own.snapshot()).map(|snapshot| snapshot.contains_edge(1, 2).unwrap()) {
+        match read().and_then(|own| own.snapshot()).map(|snapshot| snapshot.contains_edge((1, 2)).unwrap()) {
             Ok(true) => String::new(),
             other => format!("{other:?}"),
         }
@@ -517,7 +517,7 @@ fn use_own_store(path: &Path) -> hedgerow::Result<String> {
         graph.checkpoint()?;
         graph.settle()?;
         let snapshot = graph.snapshot()?;
-        let seen = snapshot.view().unwrap().vertices().count() as u64;
+        let seen = snapshot.default_label().view().unwrap().vertices().count() as u64;
         if snapshot.edge_count().unwrap() != (round + 1) * 180 || seen != snapshot.vertex_count() {
             return Ok(format!("{} edges, {seen} vertices", snapshot.edge_count().unwrap()));
         }

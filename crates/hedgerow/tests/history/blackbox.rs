@@ -201,9 +201,9 @@ fn elements(txn: &mut WriteTxn, list: u64) -> Result<Vec<u64>> {
         let number = |b: &[u8]| u64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         return Ok(bytes.chunks_exact(4).map(number).collect());
     }
-    let edges = txn.neighbors_of("list", list, Direction::Out)?.unwrap_or_default();
+    let edges = txn.edge_list(list, ("list", Direction::Out))?.unwrap_or_default();
     let mut found = Vec::with_capacity(edges.len());
-    for (place, (_, rank)) in edges.into_iter().enumerate() {
+    for (place, (_, _, rank)) in edges.into_iter().enumerate() {
         assert_eq!(rank, place as u64, "the places in a list have no gap");
         match txn.edge_property(EdgeKey::new("list", list, list).rank(rank), "element")? {
             Some(Value::I64(element)) => found.push(element as u64),

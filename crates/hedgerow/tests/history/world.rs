@@ -4,7 +4,7 @@
 use hedgerow::{
     Direction, Durability, EdgeKey, Graph, Isolation, KeyKind, LabelOptions, Options, PropertyType,
 };
-use hedgerow::{Result, Snapshot, Timestamp, Value, VertexKey, WriteTxn};
+use hedgerow::{LabelId, Result, Snapshot, Timestamp, Value, VertexKey, WriteTxn};
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::history::{Element, Item};
 
@@ -86,8 +86,8 @@ fn to_bytes(elements: &[Element]) -> Value {
     elements.iter().flat_map(|e| e.to_le_bytes()).collect::<Vec<u8>>()[..].into()
 }
 
-fn ranks(list: Option<Vec<(VertexKey, u64)>>) -> Vec<Element> {
-    list.unwrap_or_default().into_iter().map(|(_, rank)| rank as Element).collect()
+fn ranks(list: Option<Vec<(VertexKey, LabelId, u64)>>) -> Vec<Element> {
+    list.unwrap_or_default().into_iter().map(|(_, _, rank)| rank as Element).collect()
 }
 
 fn sinks(list: Option<Vec<VertexKey>>) -> Vec<Element> {
@@ -107,8 +107,8 @@ fn sorted(mut elements: Vec<Element>) -> Vec<Element> {
 pub(crate) fn read(txn: &mut WriteTxn, vertex: u64, kind: Kind) -> Result<Vec<Element>> {
     Ok(sorted(match kind {
         Kind::Property => from_bytes(txn.vertex_property(vertex, PROPERTY)?),
-        Kind::Out => ranks(txn.neighbors_of(LABEL, vertex, Direction::Out)?),
-        Kind::In => ranks(txn.neighbors_of(LABEL, vertex, Direction::In)?),
+        Kind::Out => ranks(txn.edge_list(vertex, (LABEL, Direction::Out))?),
+        Kind::In => ranks(txn.edge_list(vertex, (LABEL, Direction::In))?),
         Kind::Plain => sinks(txn.neighbors(vertex, Direction::Out)?),
     }))
 }
@@ -117,8 +117,8 @@ pub(crate) fn read(txn: &mut WriteTxn, vertex: u64, kind: Kind) -> Result<Vec<El
 pub(crate) fn look(snapshot: &Snapshot, vertex: u64, kind: Kind) -> Vec<Element> {
     sorted(match kind {
         Kind::Property => from_bytes(snapshot.vertex_property(vertex, PROPERTY).unwrap()),
-        Kind::Out => ranks(snapshot.neighbors_of(LABEL, vertex, Direction::Out).unwrap()),
-        Kind::In => ranks(snapshot.neighbors_of(LABEL, vertex, Direction::In).unwrap()),
+        Kind::Out => ranks(snapshot.edge_list(vertex, (LABEL, Direction::Out)).unwrap()),
+        Kind::In => ranks(snapshot.edge_list(vertex, (LABEL, Direction::In)).unwrap()),
         Kind::Plain => sinks(snapshot.neighbors(vertex, Direction::Out).unwrap()),
     })
 }

@@ -78,7 +78,7 @@ fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error>
     if !report.is_ok() {
         // The check reports the fault. A read must still do no harm.
         let mut edges = 0u64;
-        snapshot.for_each_edge(|_, _, _| edges += 1).unwrap();
+        snapshot.default_label().for_each_edge(|_, _, _| edges += 1).unwrap();
         return Ok(Verdict::Reported);
     }
     let found = graph.config();
@@ -124,11 +124,15 @@ fn checked_twice(graph: &Graph) -> Result<CheckReport, Error> {
 /// Checks that each edge of the default label is at both endpoints, in a store that `check` calls sound.
 fn sides_agree(snapshot: &Snapshot) -> Result<(), Error> {
     let mut ends = std::collections::BTreeSet::<VertexId>::new();
-    snapshot.for_each_edge(|v, u, _| ends.extend([v, u]))?;
+    snapshot.default_label().for_each_edge(|v, u, _| ends.extend([v, u]))?;
     let (mut out, mut into) = (Vec::new(), Vec::new());
     for &v in &ends {
-        snapshot.for_each_neighbor(v, Direction::Out, |u, w| out.push((v, u, w.to_bits())))?;
-        snapshot.for_each_neighbor(v, Direction::In, |u, w| into.push((u, v, w.to_bits())))?;
+        snapshot
+            .default_label()
+            .for_each_neighbor(v, Direction::Out, |u, w| out.push((v, u, w.to_bits())))?;
+        snapshot
+            .default_label()
+            .for_each_neighbor(v, Direction::In, |u, w| into.push((u, v, w.to_bits())))?;
     }
     out.sort_unstable();
     into.sort_unstable();

@@ -136,8 +136,8 @@ impl State {
             let Some(found) = snapshot.vertex_properties(offset + v).unwrap() else { continue };
             state.vertices.insert(v, props(found));
             for label in LABELS {
-                let edges = snapshot.edges_of(label, offset + v, Direction::Out).unwrap().unwrap();
-                let degree = snapshot.degree_of(label, offset + v, Direction::Out).unwrap();
+                let edges = snapshot.edges(offset + v, (label, Direction::Out)).unwrap().unwrap();
+                let degree = snapshot.degree(offset + v, (label, Direction::Out)).unwrap();
                 assert_eq!(degree, Some(edges.len()), "degree of {v}");
                 for edge in edges {
                     let dst = raw(&edge.key, offset);
@@ -146,14 +146,14 @@ impl State {
             }
         }
         for (label, v) in LABELS.into_iter().flat_map(|l| state.vertices.keys().map(move |&v| (l, v))) {
-            let into = snapshot.neighbors_of(label, offset + v, Direction::In).unwrap().unwrap();
-            let into: Vec<_> = into.iter().map(|(key, rank)| (raw(key, offset), *rank)).collect();
+            let into = snapshot.edge_list(offset + v, (label, Direction::In)).unwrap().unwrap();
+            let into: Vec<_> = into.iter().map(|(key, _, rank)| (raw(key, offset), *rank)).collect();
             assert_eq!(Some(into), state.list(label, v, Direction::In), "the two sides of {label} at {v}");
         }
         for &(label, src, dst, rank) in state.edges.keys() {
             assert!(state.vertices.contains_key(&dst), "an edge without an endpoint");
             let key = EdgeKey::new(label, offset + src, offset + dst).rank(rank);
-            assert!(snapshot.contains_edge_of(key).unwrap());
+            assert!(snapshot.contains_edge(key).unwrap());
         }
         state
     }
@@ -174,13 +174,13 @@ impl State {
         let name = |id| raw(&snapshot.vertex_key(id).unwrap().expect("an edge has its endpoints"), offset);
         for label in LABELS {
             let (mut edges, mut all) = (BTreeSet::new(), 0);
-            let each = |src, dst, rank| {
+            let each = |edge: hedgerow::EdgeRow<'_>| {
                 all += 1;
-                if name(src) < count {
-                    edges.insert((label, name(src), name(dst), rank));
+                if name(edge.src()) < count {
+                    edges.insert((label, name(edge.src()), name(edge.dst()), edge.rank()));
                 }
             };
-            snapshot.for_each_edge_of(label, each).unwrap();
+            snapshot.for_each_edge(label, each).unwrap();
             assert_eq!(all, snapshot.edge_count_of(label).unwrap());
             let looked_up = self.edges.keys().filter(|e| e.0 == label);
             assert!(edges.iter().eq(looked_up), "a scan finds {edges:?}, look-ups {:?}", self.edges);

@@ -211,7 +211,7 @@ impl<'a> Ctx<'a> {
     pub(crate) fn has_edge(&mut self, edge: Edge) -> bool {
         self.touch(edge);
         let answer = match &mut self.target {
-            Target::Store { txn, offset } => txn.contains_edge_of(key(edge, *offset)).unwrap(),
+            Target::Store { txn, offset } => txn.contains_edge(key(edge, *offset)).unwrap(),
             Target::Model(txn) => txn.state.edges.contains_key(&edge),
         };
         self.told(answer)
@@ -250,8 +250,8 @@ impl<'a> Ctx<'a> {
         self.trace.touched.insert(v);
         let answer = match &mut self.target {
             Target::Store { txn, offset } => {
-                let list = txn.neighbors_of(label, *offset + v, direction).unwrap();
-                list.map(|list| list.iter().map(|(key, rank)| (raw(key, *offset), *rank)).collect())
+                let list = txn.edge_list(*offset + v, (label, direction)).unwrap();
+                list.map(|list| list.iter().map(|(key, _, rank)| (raw(key, *offset), *rank)).collect())
             }
             Target::Model(txn) => txn.state.list(label, v, direction),
         };
@@ -285,7 +285,7 @@ impl<'a> Ctx<'a> {
     pub(crate) fn degree(&mut self, label: &'static str, v: u64, direction: Direction) -> usize {
         self.trace.touched.insert(v);
         let answer = match &mut self.target {
-            Target::Store { txn, offset } => txn.degree_of(label, *offset + v, direction).unwrap(),
+            Target::Store { txn, offset } => txn.degree(*offset + v, (label, direction)).unwrap(),
             Target::Model(txn) => txn.state.list(label, v, direction).map(|list| list.len()),
         };
         self.told(answer).unwrap_or(0)

@@ -53,7 +53,7 @@ fn removing_a_vertex_takes_its_edges_and_an_old_snapshot_keeps_them() {
     let before = graph.snapshot().unwrap();
     let mut tx = graph.write().unwrap();
     assert!(tx.remove_vertex(2).unwrap());
-    assert!(!tx.contains_edge(1, 2).unwrap());
+    assert!(!tx.contains_edge((1, 2)).unwrap());
     assert!(!tx.remove_vertex(77).unwrap());
     tx.commit().unwrap();
     let after = graph.snapshot().unwrap();

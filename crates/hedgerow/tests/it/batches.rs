@@ -28,7 +28,7 @@ fn within(
         let level: Vec<VertexKey> =
             distances.iter().filter(|(_, d)| **d == hop - 1).map(|(key, _)| key.clone()).collect();
         for key in level {
-            let list = snapshot.neighbors_selected(selection, &key).unwrap().expect("a vertex");
+            let list = snapshot.edge_list(&key, selection).unwrap().expect("a vertex");
             list.into_iter().for_each(|(other, ..)| _ = distances.entry(other).or_insert(hop));
         }
     }
@@ -42,13 +42,13 @@ fn k_hop_agrees(snapshot: &Snapshot, selection: &EdgeSelection<'_>, sources: &[V
     let size = expected.0.len() as u64;
     let options = KHopOptions::new(hops).limit(size);
     let keys: Vec<&VertexKey> = sources.iter().collect();
-    let found = snapshot.k_hop(selection, &keys, options).unwrap();
+    let found = snapshot.k_hop(&keys, selection, options).unwrap();
     assert_eq!(
         (found.vertices.to_vec(), found.distances),
         expected,
         "{selection:?} from {sources:?}, {hops}"
     );
-    let refused = snapshot.k_hop(selection, &keys, options.limit(size.saturating_sub(1)));
+    let refused = snapshot.k_hop(&keys, selection, options.limit(size.saturating_sub(1)));
     let refused = refused.map(|found| found.distances.len());
     match refused {
         Ok(none) => assert_eq!((none, size), (0, 0)),
@@ -70,16 +70,16 @@ fn many_edges_are_there_where_each_is() {
         // First one edge, for a call with few edges; then all edges, for a call that reads the view.
         for edges in [&edges[..1], &edges[..]] {
             for label in snapshot.schema().labels() {
-                let found = snapshot.contains_edges_of(label, edges).unwrap();
+                let found = snapshot.contains_edges(edges, label).unwrap();
                 let each = edges.iter().map(|&(src, dst)| {
-                    snapshot.contains_any_edge(EdgePattern::between(src, dst).label(label)).unwrap()
+                    snapshot.contains_edge(EdgePattern::between(src, dst).label(label)).unwrap()
                 });
                 assert!(each.eq(found), "label {}", label.name());
             }
-            let found = snapshot.contains_edges_of_all(edges).unwrap();
+            let found = snapshot.contains_edges(edges, Direction::Out).unwrap();
             let each = edges
                 .iter()
-                .map(|&(src, dst)| snapshot.contains_any_edge(EdgePattern::between(src, dst)).unwrap());
+                .map(|&(src, dst)| snapshot.contains_edge(EdgePattern::between(src, dst)).unwrap());
             assert!(each.eq(found));
         }
     });
@@ -148,8 +148,8 @@ fn beside_writers(snapshot: &Snapshot, first: &[(u64, u64)], rng: &mut SplitMix6
     let mut edges = random_edges(rng, 100);
     let from = rng.below(100) as usize;
     edges.extend(&first[from..from + 150]);
-    let found = snapshot.contains_edges_of("", &edges).unwrap();
-    let each = edges.iter().map(|&(src, dst)| snapshot.contains_edge(src, dst).unwrap());
+    let found = snapshot.contains_edges(&edges, "").unwrap();
+    let each = edges.iter().map(|&(src, dst)| snapshot.contains_edge((src, dst)).unwrap());
     assert!(each.eq(found), "round {round}");
     let sources = [VertexKey::U64(rng.below(40)), VertexKey::U64(rng.below(VERTICES))];
     let selection = EdgeSelection::of("");
@@ -171,21 +171,21 @@ fn a_neighborhood_says_what_is_wrong_with_sources_and_ends_when_told() {
     graph.insert_edges(&[(1, 2), (2, 3), (3, 4)]).unwrap();
     let snapshot = graph.snapshot().unwrap();
     let all = EdgeSelection::all();
-    let refused = snapshot.k_hop(&all, &[1u64, 9], KHopOptions::new(1)).unwrap_err();
+    let refused = snapshot.k_hop(&[1u64, 9], &all, KHopOptions::new(1)).unwrap_err();
     assert!(matches!(&refused, Error::Argument(ArgumentError::NoSuchVertex { row: 1, .. })), "{refused}");
     let empty = KHopOptions::new(1).missing(MissingVertex::Empty);
-    let found = snapshot.k_hop(&all, &[9u64, 3], empty).unwrap();
+    let found = snapshot.k_hop(&[9u64, 3], &all, empty).unwrap();
     assert_eq!((found.vertices.to_vec(), found.distances), (vec![3u64.into(), 4u64.into()], vec![0, 1]));
-    let none = snapshot.k_hop(&all, &[] as &[u64], KHopOptions::new(7)).unwrap();
+    let none = snapshot.k_hop(&[] as &[u64], &all, KHopOptions::new(7)).unwrap();
     assert!(none.vertices.is_empty() && none.distances.is_empty());
     let asked = Cell::new(0);
     let until = || asked.replace(asked.get() + 1) == 2;
-    let cancelled = snapshot.k_hop(&all, &[1u64], KHopOptions::new(u32::MAX).until(&until)).unwrap_err();
+    let cancelled = snapshot.k_hop(&[1u64], &all, KHopOptions::new(u32::MAX).until(&until)).unwrap_err();
     assert!(matches!(cancelled, Error::State(StateError::Cancelled)), "{cancelled}");
     assert_eq!(asked.get(), 3);
-    assert!(snapshot.k_hop(&EdgeSelection::of("none"), &[1u64], KHopOptions::new(1)).is_err());
+    assert!(snapshot.k_hop(&[1u64], &EdgeSelection::of("none"), KHopOptions::new(1)).is_err());
     let incoming = all.direction(Direction::In);
-    let found = snapshot.k_hop(&incoming, &[3u64], KHopOptions::new(u32::MAX)).unwrap();
+    let found = snapshot.k_hop(&[3u64], &incoming, KHopOptions::new(u32::MAX)).unwrap();
     assert_eq!(found.distances, [0, 1, 2]);
 }
 
@@ -214,15 +214,15 @@ fn a_view_of_a_small_label_leaves_reads_of_a_large_one_as_they_are() {
     let reads = || {
         let (out, empty, keys) = (Direction::Out, MissingVertex::Empty, [5_u64]);
         (
-            snapshot.degrees_of("large", &keys, out, empty).unwrap(),
-            snapshot.degrees_of_all(&keys, out, empty).unwrap(),
-            snapshot.neighbor_lists_of("large", &keys, out, empty).unwrap().neighbors,
-            snapshot.contains_edges_of_all(&[(5_u64, 9_u64), (1, 4)]).unwrap(),
+            snapshot.degrees(&keys, ("large", out), empty).unwrap(),
+            snapshot.degrees(&keys, out, empty).unwrap(),
+            snapshot.neighbor_lists(&keys, ("large", out), empty).unwrap().neighbors,
+            snapshot.contains_edges(&[(5_u64, 9_u64), (1, 4)], Direction::Out).unwrap(),
         )
     };
     let before = reads();
     assert!(before.0[0] > 0 && before.3[1]);
-    snapshot.view().unwrap();
-    assert!(snapshot.view_of("large").is_err(), "the large label is too small for this test");
+    snapshot.default_label().view().unwrap();
+    assert!(snapshot.view("large").is_err(), "the large label is too small for this test");
     assert_eq!(reads(), before);
 }

@@ -3,7 +3,9 @@
 
 use std::ops::ControlFlow;
 
-use hedgerow::{CommitError, Direction, Durability, Error, KeyKind, LEAST_MEMORY_LIMIT, Options, Topology};
+use hedgerow::{
+    CommitError, Direction, Durability, Error, KeyKind, LEAST_MEMORY_LIMIT, Options, TieredView, Topology,
+};
 use hedgerow_core::SubgraphId;
 use hedgerow_testkit::SimFs;
 
@@ -24,7 +26,7 @@ pub(crate) fn a_scan_charges_the_lists_that_it_lends() {
     graph.insert_edges(&path(0)).unwrap();
     graph.checkpoint().unwrap();
     assert!(graph.evict().unwrap() > 0);
-    let view = graph.snapshot().unwrap().tiered_view_of("").unwrap();
+    let view = TieredView::new(&graph.snapshot().unwrap(), "").unwrap();
     let before = graph.memory_bytes();
     let (all, mut most) = (SubgraphId(0)..SubgraphId((VERTICES / 64) as u32), 0);
     let scanned = view.scan(all, Direction::Out, |_, _| {

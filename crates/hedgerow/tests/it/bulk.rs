@@ -135,10 +135,10 @@ fn what_large_transactions_insert_is_counted_once_beside_single_operations() {
     let snapshot = graph.snapshot().unwrap();
     assert_eq!((snapshot.edge_count().unwrap(), new), (distinct.len() as u64, distinct.len() as u64));
     for &(a, b) in &edges {
-        assert!(snapshot.contains_edge(a, b).unwrap());
+        assert!(snapshot.contains_edge((a, b)).unwrap());
     }
     assert_eq!(
-        snapshot.degree(0, Direction::Out).unwrap().unwrap(),
+        snapshot.degree(0, ("", Direction::Out)).unwrap().unwrap(),
         distinct.iter().filter(|e| e.0 == 0 || e.1 == 0).count()
     );
     common::sound(&graph).unwrap();
@@ -183,7 +183,7 @@ fn batches_on_hubs_are_seen_whole_or_not_at_all_beside_single_operations() {
     };
     let done = std::sync::atomic::AtomicBool::new(false);
     let rounds_seen = |snapshot: &hedgerow::Snapshot, hub: u64| -> Vec<u64> {
-        let all = snapshot.neighbors(hub, Direction::Out).unwrap().unwrap_or_default();
+        let all = snapshot.neighbors(hub, ("", Direction::Out)).unwrap().unwrap_or_default();
         let numbers = all.iter().map(|key| match key {
             hedgerow::VertexKey::U64(n) => *n,
             other => panic!("{other:?}"),
@@ -259,7 +259,7 @@ fn keys_that_move_under_a_large_transaction_are_looked_up_again() {
     });
     let snapshot = graph.snapshot().unwrap();
     for key in 0..KEYS {
-        for neighbor in snapshot.neighbors(key, Direction::Out).unwrap().unwrap_or_default() {
+        for neighbor in snapshot.neighbors(key, ("", Direction::Out)).unwrap().unwrap_or_default() {
             assert!(snapshot.contains_vertex(neighbor.as_ref()).unwrap());
         }
     }

@@ -13,7 +13,7 @@ type Edges = BTreeMap<(VertexId, VertexId), f64>;
 
 /// Returns the vertices and all entries of outgoing lists.
 fn state(snapshot: &Snapshot, label: &str) -> (Vec<VertexId>, Edges) {
-    let view = snapshot.view_of(label).unwrap();
+    let view = snapshot.view(label).unwrap();
     let mut edges = Edges::new();
     for v in view.vertices() {
         view.for_each_weighted(v, hedgerow::Direction::Out, |u, weight| _ = edges.insert((v, u), weight));
@@ -22,7 +22,7 @@ fn state(snapshot: &Snapshot, label: &str) -> (Vec<VertexId>, Edges) {
 }
 
 fn must_lead(earlier: &Snapshot, later: &Snapshot, label: &str) -> usize {
-    let changes = later.changes_since_of(earlier, label).unwrap();
+    let changes = later.changes_since(earlier, label).unwrap();
     let ((mut vertices, mut edges), (after, expected)) = (state(earlier, label), state(later, label));
     for change in &changes.edges {
         let key = (change.src, change.dst);
@@ -125,12 +125,12 @@ fn snapshots_that_do_not_fit_each_other_are_refused() {
     let before = graph.snapshot().unwrap();
     graph.insert_edges(&[(1, 2)]).unwrap();
     let after = graph.snapshot().unwrap();
-    let error = before.changes_since(&after).unwrap_err().to_string();
+    let error = before.changes_since(&after, "").unwrap_err().to_string();
     assert!(error.contains("timestamp"), "{error}");
-    let error = after.changes_since(&other.snapshot().unwrap()).unwrap_err().to_string();
+    let error = after.changes_since(&other.snapshot().unwrap(), "").unwrap_err().to_string();
     assert!(error.contains("another graph"), "{error}");
-    assert!(after.changes_since_of(&before, "nothing").is_err());
-    assert!(after.changes_since(&after).unwrap().is_empty());
+    assert!(after.changes_since(&before, "nothing").is_err());
+    assert!(after.changes_since(&after, "").unwrap().is_empty());
 }
 
 /// The state of the earlier snapshot is in a page version, and chains are not in memory. The call compares
@@ -150,7 +150,7 @@ fn changes_since_a_snapshot_that_left_memory_are_told_from_files() {
     graph.write_page_versions().unwrap();
     assert!(graph.evict().unwrap() > 0);
     let after = graph.snapshot().unwrap();
-    let changes = after.changes_since(&before).unwrap();
+    let changes = after.changes_since(&before, "").unwrap();
     assert!(changes.edges.len() > 100);
     let mut edges = copy.1;
     for change in &changes.edges {

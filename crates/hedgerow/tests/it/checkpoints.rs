@@ -118,7 +118,7 @@ fn the_last_edge_of_a_label_does_not_come_back_when_runs_are_merged() {
     let graph = reopen();
     let snapshot = graph.snapshot().unwrap();
     for (v, is_there) in [(gone, false), (other, true), (other + 9, true)] {
-        let found = snapshot.edges_of("near", v, Direction::Out).unwrap().unwrap();
+        let found = snapshot.edges(v, ("near", Direction::Out)).unwrap().unwrap();
         assert_eq!(!found.is_empty(), is_there, "{v}");
     }
     common::sound(&graph).unwrap();

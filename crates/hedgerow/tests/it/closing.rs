@@ -50,7 +50,7 @@ fn a_long_log_becomes_a_checkpoint_when_the_program_closes_the_store() {
         let (other, held) = (graph.clone(), graph.snapshot().unwrap());
         graph.close().unwrap();
         assert!(other.write().is_err() && held.edge_count().unwrap() == MANY);
-        assert!(held.contains_edge(0_u64, 7_919_u64).unwrap());
+        assert!(held.contains_edge((0_u64, 7_919_u64)).unwrap());
         assert!(segments(&disk) == 1 && log_bytes(&disk) < 10_000, "{durability:?}");
         holds(&disk.crash_clone(Damage::LoseAll, 1), MANY);
         // The log has nothing new, so the close writes no checkpoint.

@@ -43,19 +43,19 @@ pub(crate) fn read(snapshot: &Snapshot, which: u64, v: u64, w: u64) -> String {
         format!("{list:?}")
     };
     match which % 22 {
-        0 => format!("{:?}", snapshot.contains_edge(v, w).unwrap()),
+        0 => format!("{:?}", snapshot.contains_edge((v, w)).unwrap()),
         1 => format!("{:?}", snapshot.weight(v, w).unwrap()),
         2 => format!("{:?}", snapshot.degree(v, out).unwrap()),
         3 => format!("{:?}", snapshot.degree(v, incoming).unwrap()),
         4 => format!("{:?}", snapshot.neighbors(v, out).unwrap()),
         5 => format!("{:?}", snapshot.neighbors(v, incoming).unwrap()),
         6 => format!("{:?}", snapshot.weighted_neighbors(v, out).unwrap()),
-        7 => format!("{:?}", snapshot.contains_edge_of(calls).unwrap()),
+        7 => format!("{:?}", snapshot.contains_edge(calls).unwrap()),
         8 => format!("{:?}", snapshot.edge_properties(calls).unwrap()),
-        9 => format!("{:?}", snapshot.neighbors_of("calls", v, out).unwrap()),
-        10 => format!("{:?}", snapshot.neighbors_of("calls", v, incoming).unwrap()),
-        11 => format!("{:?}", snapshot.edges_of("calls", v, out).unwrap()),
-        12 => format!("{:?}", snapshot.degree_of("calls", v, incoming).unwrap()),
+        9 => format!("{:?}", snapshot.edge_list(v, ("calls", out)).unwrap()),
+        10 => format!("{:?}", snapshot.edge_list(v, ("calls", incoming)).unwrap()),
+        11 => format!("{:?}", snapshot.edges(v, ("calls", out)).unwrap()),
+        12 => format!("{:?}", snapshot.degree(v, ("calls", incoming)).unwrap()),
         13 => format!("{:?}", snapshot.vertex_properties(v).unwrap()),
         14 => format!("{:?}", snapshot.contains_vertex(v).unwrap()),
         15 => format!("{:?}", snapshot.edge_property(calls, "note").unwrap()),
@@ -64,11 +64,11 @@ pub(crate) fn read(snapshot: &Snapshot, which: u64, v: u64, w: u64) -> String {
             let take = |run: &[VertexId], weights: &[f64]| {
                 list.extend(run.iter().enumerate().map(|(i, v)| (*v, format!("{:?}", weights.get(i)))));
             };
-            snapshot.visit_neighbors(id, out, take).unwrap();
+            snapshot.default_label().visit_neighbors(id, out, take).unwrap();
             listed(list)
         }
         17 => {
-            let (mut cursor, mut list) = (snapshot.neighbor_cursor(out), Vec::new());
+            let (mut cursor, mut list) = (snapshot.default_label().neighbor_cursor(out), Vec::new());
             for at in v.saturating_sub(2)..v + 3 {
                 cursor
                     .visit(VertexId(at as u32), |run, _| {
@@ -79,8 +79,8 @@ pub(crate) fn read(snapshot: &Snapshot, which: u64, v: u64, w: u64) -> String {
             listed(list)
         }
         18 => format!("{:?}", snapshot.edge_properties(EdgeKey::new("", v, w)).unwrap()),
-        19 => format!("{:?}", snapshot.contains_any_edge(EdgePattern::between(v, w)).unwrap()),
-        20 => format!("{:?}", snapshot.neighbors_of_all(v, out).unwrap()),
+        19 => format!("{:?}", snapshot.contains_edge(EdgePattern::between(v, w)).unwrap()),
+        20 => format!("{:?}", snapshot.edge_list(v, out).unwrap()),
         _ => format!("{:?}", snapshot.vertex_property(v, "name").unwrap()),
     }
 }
@@ -228,8 +228,8 @@ pub(crate) fn reads_of<R>(counters: &IoCounters, f: impl FnOnce() -> R) -> (u64,
 /// Reads one chain once; the kind of read depends on the vertex.
 fn point_read(snapshot: &Snapshot, v: u64, pages: u64) {
     match v / CHAIN % 5 {
-        0 => assert!(snapshot.contains_edge(v, neighbor(v, 0, pages)).unwrap()),
-        1 => assert!(!snapshot.contains_edge(v, v).unwrap()),
+        0 => assert!(snapshot.contains_edge((v, neighbor(v, 0, pages))).unwrap()),
+        1 => assert!(!snapshot.contains_edge((v, v)).unwrap()),
         2 => assert_eq!(snapshot.degree(v, Direction::Out).unwrap(), Some(3)),
         3 => assert_eq!(snapshot.weight(v, neighbor(v, 1, pages)).unwrap(), Some(1.0)),
         _ => assert_eq!(snapshot.neighbors(v, Direction::Out).unwrap().unwrap().len(), 3),
@@ -301,7 +301,7 @@ pub(crate) fn reads_of_a_hub_are_counted() {
     let degree = on_opening(&disk, |snapshot| snapshot.degree(7_u64, Direction::Out).unwrap());
     assert_eq!(degree, (2, Some(DEGREE as usize)), "directory and head");
     for dst in [0, 1, 50_000, DEGREE - 1, DEGREE, 3 * DEGREE] {
-        let (reads, found) = on_opening(&disk, |snapshot| snapshot.contains_edge(7_u64, dst).unwrap());
+        let (reads, found) = on_opening(&disk, |snapshot| snapshot.contains_edge((7_u64, dst)).unwrap());
         assert!(reads <= 2 + 4 && found == (dst < DEGREE), "{reads} reads for {dst}");
     }
 }
@@ -355,7 +355,10 @@ pub(crate) fn a_damaged_block_is_an_error_of_each_read_of_it() {
         for chain in 0..2 * PAGE / CHAIN {
             let (v, mut list) = (chain * CHAIN + 3, Vec::new());
             let id = VertexId(v as u32);
-            match snapshot.visit_neighbors(id, Direction::Out, |run, _| list.extend_from_slice(run)) {
+            match snapshot
+                .default_label()
+                .visit_neighbors(id, Direction::Out, |run, _| list.extend_from_slice(run))
+            {
                 Ok(()) => assert_eq!(list, [VertexId(neighbor(v, 0, 2) as u32)], "{v}"),
                 Err(error) => bad.push(error),
             }
@@ -373,6 +376,6 @@ pub(crate) fn a_damaged_block_is_an_error_of_each_read_of_it() {
             .collect();
         assert!(sites.len() > 3 && sites.iter().all(|site| *site == sites[0]), "{sites:?}");
         assert!(disk.corrupt(&segment, at, 0x04), "the same bit again");
-        (0..2 * PAGE).for_each(|v| assert!(snapshot.contains_edge(v, neighbor(v, 0, 2)).unwrap()));
+        (0..2 * PAGE).for_each(|v| assert!(snapshot.contains_edge((v, neighbor(v, 0, 2))).unwrap()));
     }
 }

@@ -124,7 +124,7 @@ fn compressed_rows_are_the_lists_of_the_model() {
         for direction in [Direction::Out, Direction::In] {
             let by = |order| {
                 let options = CsrOptions::new().direction(direction).order(order);
-                snapshot.csr_of(LabelId::DEFAULT, options).unwrap()
+                snapshot.csr(LabelId::DEFAULT, options).unwrap()
             };
             let expected: Vec<_> = model
                 .all_neighbors()
@@ -140,10 +140,10 @@ fn compressed_rows_are_the_lists_of_the_model() {
             assert_eq!(found, expected);
         }
         for label in snapshot.schema().labels() {
-            let copy = snapshot.csr_of(label, CsrOptions::new().order(RowOrder::Key)).unwrap();
+            let copy = snapshot.csr(label, CsrOptions::new().order(RowOrder::Key)).unwrap();
             for (key, list) in lists(&copy) {
-                let expected = snapshot.neighbors_of(label, &key, Direction::Out).unwrap().unwrap();
-                let expected: Vec<_> = expected.into_iter().map(|(key, _)| key).collect();
+                let expected = snapshot.edge_list(&key, (label, Direction::Out)).unwrap().unwrap();
+                let expected: Vec<_> = expected.into_iter().map(|(key, ..)| key).collect();
                 assert_eq!(list.into_iter().map(|(key, _)| key).collect::<Vec<_>>(), expected);
             }
         }
@@ -157,18 +157,18 @@ fn a_copy_is_shared_while_somebody_uses_it() {
     graph.transact(1, |tx| tx.insert_vertex(1).map(drop)).unwrap();
     let first = graph.snapshot().unwrap();
     let (by_id, by_key) = (CsrOptions::new(), CsrOptions::new().order(RowOrder::Key));
-    let copy = first.csr_of("", by_id.clone()).unwrap();
+    let copy = first.csr("", by_id.clone()).unwrap();
     assert_eq!(copy.weights, Some(vec![2.5]));
-    assert!(Arc::ptr_eq(&copy, &graph.snapshot().unwrap().csr_of("", by_id.clone()).unwrap()));
-    assert_ne!(copy.keys, first.csr_of("", by_key).unwrap().keys);
+    assert!(Arc::ptr_eq(&copy, &graph.snapshot().unwrap().csr("", by_id.clone()).unwrap()));
+    assert_ne!(copy.keys, first.csr("", by_key).unwrap().keys);
     let weak = Arc::downgrade(&copy);
     drop(copy);
     assert!(weak.upgrade().is_none(), "the store keeps no copy");
     graph.insert_weighted_edge(3, 2, 0.5).unwrap();
-    let later = graph.snapshot().unwrap().csr_of("", by_id.clone()).unwrap();
-    assert_eq!((later.targets.len(), first.csr_of("", by_id.clone()).unwrap().targets.len()), (2, 1));
-    assert!(first.csr_of("none", by_id.clone()).is_err());
-    assert!(first.csr_of("", by_id.weight("none")).is_err());
+    let later = graph.snapshot().unwrap().csr("", by_id.clone()).unwrap();
+    assert_eq!((later.targets.len(), first.csr("", by_id.clone()).unwrap().targets.len()), (2, 1));
+    assert!(first.csr("none", by_id.clone()).is_err());
+    assert!(first.csr("", by_id.weight("none")).is_err());
 }
 
 #[test]
@@ -180,10 +180,10 @@ fn a_property_is_the_weight_of_compressed_rows() {
     }
     tx.commit().unwrap();
     let snapshot = graph.snapshot().unwrap();
-    let copy = snapshot.csr_of("road", CsrOptions::new().order(RowOrder::Key).weight("miles")).unwrap();
+    let copy = snapshot.csr("road", CsrOptions::new().order(RowOrder::Key).weight("miles")).unwrap();
     assert_eq!((&copy.targets[..], copy.weights.as_deref()), (&[1, 2, 1][..], Some(&[5.0, 1.0, 0.5][..])));
     let into = CsrOptions::new().order(RowOrder::Key).weight("miles").direction(Direction::In);
-    let copy = snapshot.csr_of("road", into).unwrap();
+    let copy = snapshot.csr("road", into).unwrap();
     assert_eq!((&copy.targets[..], copy.weights.as_deref()), (&[0, 2, 0][..], Some(&[5.0, 0.5, 1.0][..])));
 }
 
@@ -211,20 +211,20 @@ fn lists_and_degrees_of_many_are_those_of_one_vertex_each() {
                 let refuse = MissingVertex::Refuse;
                 for label in schema.labels() {
                     let found = each(
-                        snapshot.neighbor_lists_of(label, &keys, direction, refuse).unwrap(),
-                        snapshot.degrees_of(label, &keys, direction, refuse).unwrap(),
+                        snapshot.neighbor_lists(&keys, (label, direction), refuse).unwrap(),
+                        snapshot.degrees(&keys, (label, direction), refuse).unwrap(),
                     );
                     for (key, list) in keys.iter().zip(found) {
-                        let one = snapshot.neighbors_of(label, *key, direction).unwrap().unwrap();
-                        assert!(list.iter().eq(one.iter().map(|(key, _)| key)), "{key} {direction:?}");
+                        let one = snapshot.edge_list(*key, (label, direction)).unwrap().unwrap();
+                        assert!(list.iter().eq(one.iter().map(|(key, ..)| key)), "{key} {direction:?}");
                     }
                 }
                 let found = each(
-                    snapshot.neighbor_lists_of_all(&keys, direction, refuse).unwrap(),
-                    snapshot.degrees_of_all(&keys, direction, refuse).unwrap(),
+                    snapshot.neighbor_lists(&keys, direction, refuse).unwrap(),
+                    snapshot.degrees(&keys, direction, refuse).unwrap(),
                 );
                 for (key, list) in keys.iter().zip(found) {
-                    let one = snapshot.neighbors_of_all(*key, direction).unwrap().unwrap();
+                    let one = snapshot.edge_list(*key, direction).unwrap().unwrap();
                     assert!(list.iter().eq(one.iter().map(|(key, ..)| key)), "{key} {direction:?}");
                 }
             }
@@ -242,17 +242,17 @@ fn an_unknown_key_is_named_with_its_row_or_has_no_edges() {
         graph.transact(1, |tx| tx.remove_vertex(5_000).map(drop)).unwrap();
         let snapshot = graph.snapshot().unwrap();
         let keys: Vec<u64> = (0..9_001).collect();
-        assert_eq!(before.degrees_of("", &keys, Direction::Out, MissingVertex::Refuse).unwrap()[5_000], 1);
+        assert_eq!(before.degrees(&keys, ("", Direction::Out), MissingVertex::Refuse).unwrap()[5_000], 1);
         let (refuse, empty) = (MissingVertex::Refuse, MissingVertex::Empty);
         for keys in [&keys[..], &keys[4_998..5_002]] {
             let row = keys.iter().position(|&key| key == 5_000).unwrap();
             let expected = format!("no vertex 5000, at row {row} of the keys");
-            let refused = snapshot.degrees_of("", keys, Direction::Out, refuse).unwrap_err();
+            let refused = snapshot.degrees(keys, ("", Direction::Out), refuse).unwrap_err();
             assert_eq!(refused.to_string(), expected);
-            let refused = snapshot.neighbor_lists_of_all(keys, Direction::In, refuse).unwrap_err();
+            let refused = snapshot.neighbor_lists(keys, Direction::In, refuse).unwrap_err();
             assert_eq!(refused.to_string(), expected);
-            let lists = snapshot.neighbor_lists_of("", keys, Direction::Out, empty).unwrap();
-            let degrees = snapshot.degrees_of_all(keys, Direction::Out, empty).unwrap();
+            let lists = snapshot.neighbor_lists(keys, ("", Direction::Out), empty).unwrap();
+            let degrees = snapshot.degrees(keys, Direction::Out, empty).unwrap();
             for (row, &key) in keys.iter().enumerate() {
                 let expected = u64::from(![4_999, 5_000, 9_000].contains(&key));
                 assert_eq!((lists.offsets[row + 1] - lists.offsets[row]) as u64, expected, "{key}");
@@ -260,9 +260,9 @@ fn an_unknown_key_is_named_with_its_row_or_has_no_edges() {
             }
         }
         let none: [u64; 0] = [];
-        let lists = snapshot.neighbor_lists_of("", &none, Direction::Out, refuse).unwrap();
+        let lists = snapshot.neighbor_lists(&none, ("", Direction::Out), refuse).unwrap();
         assert_eq!((lists.offsets, lists.neighbors.len()), (vec![0], 0));
-        assert!(snapshot.degrees_of("none", &none, Direction::Out, refuse).is_err());
+        assert!(snapshot.degrees(&none, ("none", Direction::Out), refuse).is_err());
     }
 }
 
@@ -271,7 +271,7 @@ fn every_vertex_comes_once_with_its_properties() {
     for_all_graphs(|snapshot, model| {
         let schema = snapshot.schema();
         let mut rows = Vec::new();
-        let read = snapshot.for_each_vertex_row(|vertex| {
+        let read = snapshot.scan_vertices().unwrap().try_for_each(|vertex| {
             let named = |p: &hedgerow::Property| (p.name().to_string(), vertex.get(p.id()).to_owned());
             let values = schema.vertex_properties().iter().map(named);
             rows.push((vertex.id(), values.filter(|(_, value)| !value.is_null()).collect()));

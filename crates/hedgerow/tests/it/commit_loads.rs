@@ -123,7 +123,7 @@ pub(crate) fn two_commits_that_need_more_than_half_of_the_memory_each_are_both_m
         let all = || residues.into_iter().flat_map(within_subgraphs);
         new += all().filter(|&(v, w)| !(0..EDGES).any(|round| destination(v, round) == w)).count() as u64;
         let snapshot = graph.snapshot().unwrap();
-        assert!(all().all(|(v, w)| snapshot.contains_edge(v, w).unwrap()));
+        assert!(all().all(|(v, w)| snapshot.contains_edge((v, w)).unwrap()));
         assert_eq!(snapshot.edge_count().unwrap(), edges + new);
         assert!(read <= MOST_READ_BY_BOTH, "{read} bytes read");
     }

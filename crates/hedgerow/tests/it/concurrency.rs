@@ -108,7 +108,7 @@ fn every_snapshot_of_a_bank_has_the_same_sum() {
         };
         let look = |s: &Snapshot| {
             let mut sum = 0.0;
-            s.for_each_edge(|_, _, w| sum += w).unwrap();
+            s.default_label().for_each_edge(|_, _, w| sum += w).unwrap();
             assert_eq!(sum, 20_000.0, "{isolation:?} at {}", s.timestamp());
         };
         let seen = watched(&graph, 3, transfer, look);
@@ -241,14 +241,15 @@ fn removed_vertices_leave_no_edges() {
             vertices += 1;
             assert_eq!(s.vertex_id(&key).unwrap(), Some(id));
         }
-        s.for_each_edge(|a, b, _| {
-            edges += 1;
-            assert!(
-                s.vertex_key(a).unwrap().is_some() && s.vertex_key(b).unwrap().is_some(),
-                "an edge without an endpoint"
-            );
-        })
-        .unwrap();
+        s.default_label()
+            .for_each_edge(|a, b, _| {
+                edges += 1;
+                assert!(
+                    s.vertex_key(a).unwrap().is_some() && s.vertex_key(b).unwrap().is_some(),
+                    "an edge without an endpoint"
+                );
+            })
+            .unwrap();
         assert_eq!((vertices, edges), (s.vertex_count(), s.edge_count().unwrap()));
     };
     explored("snapshots beside removals", watched(&graph, 3, work, look), LOOKS);

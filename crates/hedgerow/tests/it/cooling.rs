@@ -116,7 +116,8 @@ fn what_cools_is_linked_again_and_not_read() {
     assert!(graph.memory_bytes() >= held, "what cools is charged");
     let read = |of: u64| {
         let (before, snapshot) = (counters.reads.load(Relaxed), graph.snapshot().unwrap());
-        (0..6_400 / of).for_each(|n| assert!(snapshot.contains_edge(n * of, (n * of + 1) % 6_400).unwrap()));
+        (0..6_400 / of)
+            .for_each(|n| assert!(snapshot.contains_edge((n * of, (n * of + 1) % 6_400)).unwrap()));
         counters.reads.load(Relaxed) - before
     };
     assert_eq!(read(CHAIN), 0);

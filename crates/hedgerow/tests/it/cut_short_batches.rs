@@ -75,7 +75,7 @@ fn is_as_before(snapshot: &Snapshot, what: &str) {
         }
         let (at, mut found) = (VertexId((subgraph * SUBGRAPH + AT) as u32), Vec::new());
         let list = |v: VertexId, weight| found.push((u64::from(v.0), weight));
-        snapshot.for_each_neighbor(at, Direction::Out, list).unwrap();
+        snapshot.default_label().for_each_neighbor(at, Direction::Out, list).unwrap();
         let near = (1..=REACH).flat_map(|reach| [AT + reach, AT + THERE - reach]);
         let mut expected: Vec<_> = near.map(|v| (subgraph * SUBGRAPH + v % THERE, 1.0)).collect();
         for list in [&mut found, &mut expected] {
@@ -162,7 +162,7 @@ fn a_batch_that_is_refused_midway_leaves_nothing() {
         let counts = (snapshot.vertex_count(), snapshot.edge_count().unwrap());
         assert_eq!(counts, (SUBGRAPHS * THERE + CHANGED * NEW, SUBGRAPHS * THERE * REACH + CHANGED * NEW));
         for subgraph in 0..SUBGRAPHS {
-            let is_made = |(src, dst)| snapshot.contains_edge(src, dst).unwrap();
+            let is_made = |(src, dst)| snapshot.contains_edge((src, dst)).unwrap();
             assert_eq!(
                 edges_in(subgraph).filter(|&edge| is_made(edge)).count() as u64,
                 if subgraph < CHANGED { NEW } else { 0 }

@@ -50,7 +50,7 @@ fn an_evicted_list_is_neither_empty_nor_unchanged() {
     assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 1279);
     // T reads an edge, another commit removes it, and the store evicts the changed lists.
     let mut txn = graph.write().unwrap();
-    assert!(txn.contains_edge(100_u64, 101).unwrap());
+    assert!(txn.contains_edge((100_u64, 101)).unwrap());
     assert!(graph.remove_edge(100_u64, 101).unwrap());
     checkpoint_and_evict(&graph);
     txn.put_edge(300_u64, 301).unwrap();
@@ -64,8 +64,8 @@ fn an_evicted_list_is_neither_empty_nor_unchanged() {
     graph.transact(0, |tx| tx.insert_vertex(200_u64)).unwrap();
     let snapshot = graph.snapshot().unwrap();
     for direction in [Direction::Out, Direction::In] {
-        assert_eq!(snapshot.degree(200_u64, direction).unwrap(), Some(0));
-        assert_eq!(snapshot.neighbors_of("calls", 200_u64, direction).unwrap().map(|n| n.len()), Some(0));
+        assert_eq!(snapshot.degree(200_u64, ("", direction)).unwrap(), Some(0));
+        assert_eq!(snapshot.edge_list(200_u64, ("calls", direction)).unwrap().map(|n| n.len()), Some(0));
     }
     drop(snapshot);
     assert!(graph.check().unwrap().is_ok());
@@ -84,9 +84,13 @@ fn a_reader_older_than_a_change_finds_what_it_saw() {
         checkpoint_and_evict(&graph);
         let new = graph.snapshot().unwrap();
         for v in 0..640_u64 {
-            assert_eq!(old.neighbors(v, Direction::Out).unwrap().map(|n| n.len()), Some(1), "vertex {v}");
+            assert_eq!(
+                old.neighbors(v, ("", Direction::Out)).unwrap().map(|n| n.len()),
+                Some(1),
+                "vertex {v}"
+            );
             let now = 1 + if v.is_multiple_of(5) { round as usize + 1 } else { 0 };
-            assert_eq!(new.degree(v, Direction::Out).unwrap(), Some(now), "vertex {v}");
+            assert_eq!(new.degree(v, ("", Direction::Out)).unwrap(), Some(now), "vertex {v}");
         }
         drop(new);
         // The chains that have older versions for the old reader stay in memory; the store evicts the rest.
@@ -115,13 +119,13 @@ fn a_reader_older_than_a_change_finds_what_it_saw_in_files() {
         assert!(graph.evict().unwrap() >= 10, "what readers hold goes");
         // A later reader loads some chains, a writer loads others.
         let new = graph.snapshot().unwrap();
-        (0..200_u64).for_each(|v| _ = new.degree(v, Direction::Out).unwrap());
+        (0..200_u64).for_each(|v| _ = new.degree(v, ("", Direction::Out)).unwrap());
         assert!(graph.insert_edge(1_u64, 300 + round).unwrap());
         for (then, old) in &held {
             for v in 0..640_u64 {
                 let more = if v.is_multiple_of(5) { *then as usize } else { 0 };
                 let own = if v == 1 { *then as usize } else { 0 };
-                assert_eq!(old.degree(v, Direction::Out).unwrap(), Some(1 + more + own), "vertex {v}");
+                assert_eq!(old.degree(v, ("", Direction::Out)).unwrap(), Some(1 + more + own), "vertex {v}");
             }
             assert_eq!(old.edge_count().unwrap(), 640 * 2 + then * 129);
         }
@@ -138,12 +142,12 @@ fn a_transaction_is_refused_whose_reads_are_in_files_alone() {
     let disk = SimFs::new();
     let graph = evicted(&disk);
     let mut txn = graph.write().unwrap();
-    assert!(txn.contains_edge(100_u64, 101).unwrap());
+    assert!(txn.contains_edge((100_u64, 101)).unwrap());
     assert!(graph.remove_edge(100_u64, 101).unwrap());
     graph.checkpoint().unwrap();
     graph.write_page_versions().unwrap();
     assert!(graph.evict().unwrap() > 0);
-    assert!(txn.contains_edge(100_u64, 101).unwrap(), "it sees what it saw");
+    assert!(txn.contains_edge((100_u64, 101)).unwrap(), "it sees what it saw");
     graph.insert_edge(102_u64, 99).unwrap();
     txn.put_edge(300_u64, 301).unwrap();
     let refused = txn.commit();
@@ -160,8 +164,8 @@ fn a_commit_that_reads_files_holds_no_latch() {
     fill(&graph);
     // The edges of the default label of the first subgraph are in memory, its edges of the other label are
     // not.
-    assert_eq!(graph.snapshot().unwrap().degree(3_u64, Direction::Out).unwrap(), Some(1));
-    assert_eq!(graph.snapshot().unwrap().degree(10_u64, Direction::In).unwrap(), Some(1));
+    assert_eq!(graph.snapshot().unwrap().degree(3_u64, ("", Direction::Out)).unwrap(), Some(1));
+    assert_eq!(graph.snapshot().unwrap().degree(10_u64, ("", Direction::In)).unwrap(), Some(1));
     std::thread::scope(|scope| {
         gate.close();
         let removal = scope.spawn(|| graph.transact(0, |tx| tx.remove_vertex(3_u64)).map(drop));
@@ -186,7 +190,7 @@ fn a_view_keeps_what_it_read() {
     let disk = SimFs::new();
     let graph = evicted(&disk);
     let snapshot = graph.snapshot().unwrap();
-    let view = snapshot.view().unwrap();
+    let view = snapshot.default_label().view().unwrap();
     for round in 0..3_u64 {
         for v in 0..640_u64 {
             graph.insert_edge(v, (v + 20 + round) % 640).unwrap();
@@ -209,7 +213,7 @@ fn a_view_keeps_what_it_read() {
 fn a_list_that_is_cooling_hides_no_write_and_loses_none() {
     let disk = SimFs::new();
     let graph = evicted(&disk);
-    let degree = |v: u64| graph.snapshot().unwrap().degree(v, Direction::Out).unwrap();
+    let degree = |v: u64| graph.snapshot().unwrap().degree(v, ("", Direction::Out)).unwrap();
     let mut expected = [1; 640];
     for round in 0..6_u64 {
         (0..640).for_each(|v| assert_eq!(degree(v), Some(expected[v as usize])));
@@ -272,7 +276,7 @@ fn a_hot_list_beside(evict: fn(&Graph) -> usize) {
             }
         });
         for round in 0..300_u64 {
-            let degree = graph.snapshot().unwrap().degree(0_u64, Direction::Out).unwrap();
+            let degree = graph.snapshot().unwrap().degree(0_u64, ("", Direction::Out)).unwrap();
             assert!(degree.is_some_and(|degree| degree <= 2), "{degree:?}");
             graph.put_edge(1_u64, 2 + round % 600).unwrap();
         }

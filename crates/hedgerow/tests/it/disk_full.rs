@@ -100,7 +100,7 @@ fn is_poisoned(graph: Graph, disk: &SimFs, what: &str) {
     assert!(poisoned(graph.checkpoint().err()), "{what}: a checkpoint succeeds");
     let holds = |graph: &Graph| {
         let snapshot = graph.snapshot().unwrap();
-        assert!(EDGES.iter().all(|&(src, dst)| snapshot.contains_edge(src, dst).unwrap()), "{what}");
+        assert!(EDGES.iter().all(|&(src, dst)| snapshot.contains_edge((src, dst)).unwrap()), "{what}");
         assert_eq!(snapshot.edge_count().unwrap(), EDGES.len() as u64, "{what}");
     };
     holds(&graph);

@@ -179,7 +179,9 @@ impl Sequence {
         {
             let incoming = direction == Direction::In && self.config.directed;
             let wanted = expected.contains_vertex(at).then(|| expected.neighbors_of(label, at, incoming));
-            let found = tx.neighbors_of(label, at, direction).map_err(|e| e.to_string())?;
+            let found = tx.edge_list(at, (label, direction)).map_err(|e| e.to_string())?;
+            let found: Option<Vec<_>> =
+                found.map(|all| all.into_iter().map(|(key, _, rank)| (key, rank)).collect());
             if found != wanted {
                 return Err(format!("own {label} {direction:?} of {at}: {found:?}, not {wanted:?}"));
             }

@@ -56,7 +56,7 @@ fn a_failed_sync_of_the_directory_in_a_checkpoint_poisons() {
         }
         drop(graph);
         let graph = options().open_on(disk.handle()).unwrap();
-        assert!(graph.snapshot().unwrap().contains_edge(1, 2).unwrap());
+        assert!(graph.snapshot().unwrap().contains_edge((1, 2)).unwrap());
         assert!(graph.check().unwrap().is_ok());
     }
     assert!(poisoned >= 2, "{poisoned} of the syncs of a checkpoint failed");

@@ -35,7 +35,10 @@ fn read(snapshot: &Snapshot) -> (u64, u64) {
             hash = hash.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (v << 32 | u64::from(u.0));
             edges += 1;
         };
-        snapshot.for_each_neighbor(VertexId(v as u32), Direction::Out, |u, _| add(u)).unwrap();
+        snapshot
+            .default_label()
+            .for_each_neighbor(VertexId(v as u32), Direction::Out, |u, _| add(u))
+            .unwrap();
     }
     (hash, edges)
 }

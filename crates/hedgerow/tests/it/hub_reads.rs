@@ -49,7 +49,7 @@ fn check(disk: &SimFs, (weighted, most): (bool, u64), segments: u64) {
     assert_eq!(first_read(disk, weighted, segments, none), (1, Some(0)), "the head says so");
     let searched = u64::from(DEGREE.div_ceil(most).next_power_of_two().ilog2());
     for dst in [0, 1, most - 1, most, DEGREE / 2, DEGREE - 1, DEGREE, 5 * DEGREE] {
-        let edge = |s: &Snapshot| s.contains_edge(HUB, dst).unwrap();
+        let edge = |s: &Snapshot| s.contains_edge((HUB, dst)).unwrap();
         let (reads, found) = first_read(disk, weighted, segments, edge);
         assert!(reads <= 1 + searched && found == (dst < DEGREE), "{reads} reads for the edge to {dst}");
     }

@@ -170,7 +170,7 @@ impl World {
     fn found(&self) -> Edges {
         let (snapshot, mut found) = (self.graph.snapshot().unwrap(), Edges::new());
         for v in 0..VERTICES {
-            let of_v = snapshot.neighbors_of_all(v, Direction::Out).unwrap().unwrap_or_default();
+            let of_v = snapshot.edge_list(v, Direction::Out).unwrap().unwrap_or_default();
             for (other, label, rank) in of_v {
                 let VertexKey::U64(other) = other else { panic!("{other:?}") };
                 let (a, b) = if self.directed { (v, other) } else { (v.min(other), v.max(other)) };

@@ -164,6 +164,7 @@ impl Both {
         }
         let mut found = BTreeMap::new();
         snapshot
+            .default_label()
             .for_each_edge(|u, v, weight| {
                 let edge = named(self.directed, u.0.into(), v.0.into());
                 assert_eq!(found.insert(edge, weight), None, "{edge:?}");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hedgerow::{
     ArgumentError, Comparison, CsrOptions, Direction, EdgeKey, EdgeSelection, Error, Graph, KHopOptions,
     KernelView, KeyColumn, KeyKind, KindId, LabelOptions, LabelSnapshot, MissingVertex, RowOrder, Snapshot,
-    Topology, Value, VertexId, VertexKey, VertexKeyRef, WeightedTopology,
+    TieredView, Topology, Value, VertexId, VertexKey, VertexKeyRef, WeightedTopology,
 };
 use hedgerow_core::Changing;
 use hedgerow_kernels::maintain::{Answer, Handle, NAMES};
@@ -23,7 +23,7 @@ fn each_snapshot_has_the_kinds_of_its_time() {
     let disk = SimFs::new();
     let mut world = World::new(&options(true), &disk);
     let components = |snapshot: &Snapshot| {
-        let view = snapshot.view_of("route").unwrap();
+        let view = snapshot.view("route").unwrap();
         let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
         for (v, name) in hedgerow_kernels::wcc(&*view).unwrap().into_iter().enumerate() {
             if name != hedgerow_kernels::NO_COMPONENT {
@@ -50,7 +50,7 @@ fn each_snapshot_has_the_kinds_of_its_time() {
         let now = world.graph.snapshot().unwrap();
         let alone = world.alone(&now, &[world.airport], &["route"], world.edges.len());
         assert_eq!(components(&now), components(&alone.snapshot().unwrap()), "round {round}");
-        assert_eq!(now.view_of("route").unwrap().vertex_count() as u64, AIRPORTS + 40);
+        assert_eq!(now.view("route").unwrap().vertex_count() as u64, AIRPORTS + 40);
         assert_eq!(components(&early.0), found, "a snapshot sees what it saw");
     }
     let alone = world.alone(&early.0, &[world.airport], &["route"], early.1);
@@ -65,19 +65,19 @@ fn all_graphs_of_a_label_have_the_same_vertices() {
         let snapshot = world.graph.snapshot().unwrap();
         let alone = world.alone(&snapshot, &[world.airport], &["route"], world.edges.len());
         let plain = alone.snapshot().unwrap();
-        let expected: Vec<VertexId> = plain.view_of("route").unwrap().vertices().collect();
+        let expected: Vec<VertexId> = plain.view("route").unwrap().vertices().collect();
         let selection = EdgeSelection::of("route");
         let of_kernel = snapshot.kernel_view(&selection).unwrap();
         assert!(matches!(of_kernel, KernelView::Resident(_)));
-        let weighted = snapshot.view_selected(&selection.clone().weighted_by("weight", None)).unwrap();
+        let weighted = snapshot.view(&selection.clone().weighted_by("weight", None)).unwrap();
         assert!(weighted.has_weights());
-        let paged = snapshot.tiered_view_of("route").unwrap();
+        let paged = TieredView::new(&snapshot, "route").unwrap();
         let graphs: [(&str, Vec<VertexId>, usize); 5] = [
-            ("view_of", snapshot.view_of("route").unwrap().vertices().collect(), 0),
-            ("view_selected", weighted.vertices().collect(), weighted.vertex_count()),
+            ("view", snapshot.view("route").unwrap().vertices().collect(), 0),
+            ("view of a selection", weighted.vertices().collect(), weighted.vertex_count()),
             ("kernel_view", of_kernel.vertices().collect(), of_kernel.vertex_count()),
-            ("tiered_view_of", paged.vertices().collect(), paged.vertex_count()),
-            ("csr_of", snapshot.csr_of("route", CsrOptions::new()).unwrap().vertices.clone(), 0),
+            ("TieredView", paged.vertices().collect(), paged.vertex_count()),
+            ("csr", snapshot.csr("route", CsrOptions::new()).unwrap().vertices.clone(), 0),
         ];
         for (name, vertices, count) in graphs {
             assert_eq!(vertices, expected, "{name}");
@@ -89,8 +89,8 @@ fn all_graphs_of_a_label_have_the_same_vertices() {
         // A copy of the label, by id and by key, has the same rows as a copy of the store of airports alone.
         // A copy of the default label has a row for each vertex.
         for order in [RowOrder::Id, RowOrder::Key] {
-            let csr = snapshot.csr_of("route", CsrOptions::new().order(order).weight("weight")).unwrap();
-            let same = plain.csr_of("route", CsrOptions::new().weight("weight")).unwrap();
+            let csr = snapshot.csr("route", CsrOptions::new().order(order).weight("weight")).unwrap();
+            let same = plain.csr("route", CsrOptions::new().weight("weight")).unwrap();
             assert_eq!(csr.vertices.len(), expected.len());
             let KeyColumn::Kinds(keys) = &csr.keys else { panic!("keys of kinds") };
             let id = |row: u32| csr.vertices[row as usize];
@@ -108,11 +108,11 @@ fn all_graphs_of_a_label_have_the_same_vertices() {
                 assert_eq!(of_row(&csr, row), of_row(&same, at));
             }
         }
-        let all = snapshot.csr_of("", CsrOptions::new()).unwrap();
+        let all = snapshot.csr("", CsrOptions::new()).unwrap();
         assert_eq!(all.vertices.len() as u64, snapshot.vertex_count());
-        assert_eq!(snapshot.view_of("plain").unwrap().vertex_count() as u64, snapshot.vertex_count());
+        assert_eq!(snapshot.view("plain").unwrap().vertex_count() as u64, snapshot.vertex_count());
         assert_eq!(
-            snapshot.view_selected(&EdgeSelection::all()).unwrap().vertex_count() as u64,
+            snapshot.view(&EdgeSelection::all()).unwrap().vertex_count() as u64,
             snapshot.vertex_count()
         );
     }
@@ -126,19 +126,19 @@ fn views_of_kinds_are_shared_and_charged_and_go_with_their_snapshots() {
     let snapshot = world.graph.snapshot().unwrap();
     let unrestricted =
         EdgeSelection::of("route").kinds([KindId::DEFAULT, world.airport, world.port, world.airline]);
-    snapshot.view_selected(&unrestricted).unwrap();
+    snapshot.view(&unrestricted).unwrap();
     let before = bytes();
-    let view = snapshot.view_of("route").unwrap();
+    let view = snapshot.view("route").unwrap();
     // A view takes one word for each subgraph, and 16 bytes for the kinds of its vertices.
     let subgraphs = view.vertex_bound().div_ceil(64) as u64;
     let taken = bytes() - before;
     assert!(taken >= 24 * (subgraphs - 2) && taken <= 64 * subgraphs, "{taken} bytes, {subgraphs} subgraphs");
     let other = world.graph.snapshot().unwrap();
-    assert!(Arc::ptr_eq(&view, &other.view_of("route").unwrap()));
-    assert!(Arc::ptr_eq(&view, &snapshot.view_selected(&EdgeSelection::of("route")).unwrap()));
+    assert!(Arc::ptr_eq(&view, &other.view("route").unwrap()));
+    assert!(Arc::ptr_eq(&view, &snapshot.view(&EdgeSelection::of("route")).unwrap()));
     let taken = bytes();
     let wide = EdgeSelection::of("route").kinds([world.airport, world.port]);
-    let wide = snapshot.view_selected(&wide).unwrap();
+    let wide = snapshot.view(&wide).unwrap();
     assert_eq!(wide.vertex_count() as u64, 2 * AIRPORTS);
     assert_eq!(bytes() - taken, 8 * subgraphs, "a mask alone");
     drop((view, wide, other, snapshot));
@@ -156,15 +156,15 @@ fn reads_of_lists_name_vertices_of_any_kind() {
         .collect();
     let keys: Vec<VertexKeyRef<'_>> = keys.iter().map(VertexKey::as_ref).collect();
     // Enough keys for the call to make a view.
-    let degrees = snapshot.degrees_of("route", &keys, Direction::Out, MissingVertex::Refuse).unwrap();
+    let degrees = snapshot.degrees(&keys, ("route", Direction::Out), MissingVertex::Refuse).unwrap();
     let (lines, ports) = degrees.split_at(AIRLINES as usize);
     assert!(lines.iter().all(|&degree| degree == 0) && ports.iter().any(|&degree| degree > 0));
-    let lists = snapshot.neighbor_lists_of("route", &keys, Direction::Out, MissingVertex::Refuse).unwrap();
+    let lists = snapshot.neighbor_lists(&keys, ("route", Direction::Out), MissingVertex::Refuse).unwrap();
     assert_eq!(lists.offsets.len(), keys.len() + 1);
     for selection in
         [EdgeSelection::of("route"), EdgeSelection::of("route").filter("weight", Comparison::Greater, 0.0)]
     {
-        let near = snapshot.k_hop(&selection, &keys, KHopOptions::new(2)).unwrap();
+        let near = snapshot.k_hop(&keys, &selection, KHopOptions::new(2)).unwrap();
         assert_eq!(near.distances.len(), keys.len(), "each source is reached");
     }
 }
@@ -202,9 +202,9 @@ fn kinds_that_do_not_hold_all_ends_are_refused() {
     ];
     for (selection, expected) in &refused {
         let errors = [
-            snapshot.view_selected(selection).err(),
+            snapshot.view(selection).err(),
             snapshot.kernel_view(selection).err(),
-            snapshot.tiered_view_selected(selection).err(),
+            TieredView::new(&snapshot, selection).err(),
         ];
         for error in errors {
             let error = error.expect("refused").to_string();
@@ -213,18 +213,18 @@ fn kinds_that_do_not_hold_all_ends_are_refused() {
     }
     // The start of a kernel must be a vertex of its graph.
     let line = airline.key("line 0");
-    let error = snapshot.kernel_vertex(&of("route"), line).unwrap_err();
+    let error = of("route").kernel_vertex(&snapshot, line).unwrap_err();
     assert!(matches!(error, Error::Argument(ArgumentError::Invalid(_))), "{error}");
     let expected = "vertex line 0 is of kind airline, and the graph has vertices of kind airport: name the kind in kinds";
     assert!(error.to_string().contains(expected), "{error}");
-    assert!(snapshot.kernel_vertex(&of("route").kinds([airport, airline]), line).unwrap().is_some());
-    assert_eq!(snapshot.kernel_vertex(&of("route"), 5).unwrap(), snapshot.vertex_id(airport.key(5)).unwrap());
+    assert!(of("route").kinds([airport, airline]).kernel_vertex(&snapshot, line).unwrap().is_some());
+    assert_eq!(of("route").kernel_vertex(&snapshot, 5).unwrap(), snapshot.vertex_id(airport.key(5)).unwrap());
     // In a store without kinds, the default kind has all vertices.
     let plain = Graph::in_memory().unwrap();
     plain.insert_edge(1, 2).unwrap();
     let now = plain.snapshot().unwrap();
-    assert_eq!(now.view_selected(&of("").kinds([KindId::DEFAULT])).unwrap().vertex_count(), 2);
-    assert!(now.view_selected(&of("").kinds([KindId(1)])).is_err());
+    assert_eq!(now.view(&of("").kinds([KindId::DEFAULT])).unwrap().vertex_count(), 2);
+    assert!(now.view(&of("").kinds([KindId(1)])).is_err());
 }
 
 /// A read of all labels takes the kinds of those labels that have edges.
@@ -239,11 +239,11 @@ fn kinds_of_all_labels_hold_the_ends_of_labels_with_edges() {
     graph.insert_vertex_of(airline.key(7));
     let all = EdgeSelection::all().kinds([airport]);
     let snapshot = graph.snapshot().unwrap();
-    assert_eq!(snapshot.view_selected(&all).unwrap().vertex_count(), 2);
-    assert_eq!(snapshot.view_selected(&EdgeSelection::all()).unwrap().vertex_count(), 3);
+    assert_eq!(snapshot.view(&all).unwrap().vertex_count(), 2);
+    assert_eq!(snapshot.view(&EdgeSelection::all()).unwrap().vertex_count(), 3);
     graph.put_edge_with(EdgeKey::new("owns", 7, 2), [] as [(&str, Value); 0]).unwrap();
-    assert!(graph.snapshot().unwrap().view_selected(&all).is_err());
-    assert_eq!(snapshot.view_selected(&all).unwrap().vertex_count(), 2);
+    assert!(graph.snapshot().unwrap().view(&all).is_err());
+    assert_eq!(snapshot.view(&all).unwrap().vertex_count(), 2);
 }
 
 trait InsertVertex {

@@ -39,26 +39,27 @@ fn expect(graph: &Graph) {
     assert_eq!((s.vertex_count(), s.edge_count().unwrap()), (4, if directed { 7 } else { 6 }));
     let count = |label| s.edge_count_of(label).unwrap();
     assert_eq!((count(""), count("knows"), count("calls")), (1, if directed { 2 } else { 1 }, 4));
-    let expected = [(key(2), 3), (key(2), 7), (key(2), 9)];
-    assert_eq!(s.neighbors_of("calls", 1, Direction::Out).unwrap().unwrap(), expected);
+    let calls = s.schema().find_label("calls").unwrap().id();
+    let expected = [(key(2), calls, 3), (key(2), calls, 7), (key(2), calls, 9)];
+    assert_eq!(s.edge_list(1, ("calls", Direction::Out)).unwrap().unwrap(), expected);
     assert_eq!(
-        s.neighbors_of("calls", 2, Direction::In).unwrap().unwrap(),
-        expected.map(|(_, r)| (key(1), r))
+        s.edge_list(2, ("calls", Direction::In)).unwrap().unwrap(),
+        expected.map(|(_, label, r)| (key(1), label, r))
     );
-    assert_eq!(s.degree_of("calls", 3, Direction::Out).unwrap(), Some(1));
-    assert_eq!(s.degree_of("knows", 7, Direction::Out).unwrap(), Some(0));
-    assert_eq!(s.degree_of("knows", 8, Direction::Out).unwrap(), None);
+    assert_eq!(s.degree(3, ("calls", Direction::Out)).unwrap(), Some(1));
+    assert_eq!(s.degree(7, ("knows", Direction::Out)).unwrap(), Some(0));
+    assert_eq!(s.degree(8, ("knows", Direction::Out)).unwrap(), None);
     let since = if directed { 2001 } else { 2002 };
     assert_eq!(s.edge_property(knows(1, 2), "since").unwrap(), Some(Value::from(since)));
     assert_eq!(s.edge_property(knows(2, 1), "how").unwrap(), Some(Value::Null));
     assert_eq!(s.edge_property(knows(1, 3), "since").unwrap(), None);
-    let calls = s.edges_of("calls", 2, Direction::In).unwrap().unwrap();
+    let calls = s.edges(2, ("calls", Direction::In)).unwrap().unwrap();
     assert_eq!(calls[1].properties, [("seconds".into(), Value::I64(7))]);
     assert_eq!(s.vertex_property(1, "age").unwrap(), Some(Value::I64(30)));
     assert_eq!(s.vertex_property(2, "age").unwrap(), Some(Value::Null));
     assert_eq!(s.vertex_property(9, "age").unwrap(), None);
     assert!(matches!(s.edge_count_of("likes"), Err(Argument(ArgumentError::NoSuchLabel { .. }))));
-    let view = s.view_of("calls").unwrap();
+    let view = s.view("calls").unwrap();
     use hedgerow::Topology;
     assert_eq!((view.vertex_count(), view.edge_count()), (4, 4));
     let report = graph.check().unwrap();
@@ -118,9 +119,9 @@ fn updates_merge_and_removals_take_everything_along() {
         let mut tx = graph.write().unwrap();
         assert!(tx.remove_vertex(1).unwrap());
         assert_eq!(tx.vertex_properties(1).unwrap(), None);
-        assert!(!tx.contains_edge_of(knows(1, 2)).unwrap());
+        assert!(!tx.contains_edge(knows(1, 2)).unwrap());
         tx.put_edge_with(knows(1, 2), [("trust", 1.0)]).unwrap();
-        assert_eq!(tx.neighbors_of("calls", 2, Direction::In).unwrap(), Some(vec![]));
+        assert_eq!(tx.edge_list(2, ("calls", Direction::In)).unwrap(), Some(vec![]));
         tx.commit().unwrap();
         let s = graph.snapshot().unwrap();
         assert_eq!((s.vertex_count(), s.edge_count().unwrap()), (4, 2));
@@ -197,8 +198,7 @@ fn a_property_weighs_the_edges_of_a_view() {
             assert!(tx.set_edge_property(EdgeKey::new("calls", 1, 2).rank(7), "seconds", 7).unwrap());
             tx.commit().unwrap();
             for (s, expected) in [(&s, [3.0, 7.0, 9.0]), (&later, [3.0, -1.0, 9.0])] {
-                let view =
-                    s.view_selected(&EdgeSelection::of("calls").weighted_by("seconds", Some(-1.0))).unwrap();
+                let view = s.view(&EdgeSelection::of("calls").weighted_by("seconds", Some(-1.0))).unwrap();
                 assert_eq!(view.edge_count(), 4);
                 for (at, direction) in [(1u64, Direction::Out), (2, Direction::In)] {
                     let mut found = Vec::new();
@@ -211,13 +211,11 @@ fn a_property_weighs_the_edges_of_a_view() {
         }
         let s = graph.snapshot().unwrap();
         assert!(matches!(
-            s.view_selected(&EdgeSelection::of("knows").weighted_by("how", Some(1.0))),
+            s.view(&EdgeSelection::of("knows").weighted_by("how", Some(1.0))),
             Err(Argument(ArgumentError::Invalid(_)))
         ));
         assert_eq!(
-            s.view_selected(&EdgeSelection::of("knows").weighted_by("nothing", Some(2.5)))
-                .unwrap()
-                .edge_count(),
+            s.view(&EdgeSelection::of("knows").weighted_by("nothing", Some(2.5))).unwrap().edge_count(),
             if directed { 2 } else { 1 }
         );
     }
@@ -239,10 +237,13 @@ fn a_graph_without_incoming_edges_finds_them_and_removes_them_with_the_vertex() 
     }
     tx.commit().unwrap();
     let s = graph.snapshot().unwrap();
-    assert_eq!(s.degree(2, Direction::In).unwrap(), Some(301));
-    assert_eq!(s.view().unwrap().degree(s.vertex_id(2).unwrap().unwrap(), Direction::In), 301);
+    assert_eq!(s.degree(2, ("", Direction::In)).unwrap(), Some(301));
+    assert_eq!(
+        s.default_label().view().unwrap().degree(s.vertex_id(2).unwrap().unwrap(), Direction::In),
+        301
+    );
     let mut tx = graph.write().unwrap();
-    assert_eq!(tx.degree(2, Direction::In).unwrap(), Some(301));
+    assert_eq!(tx.degree(2, ("", Direction::In)).unwrap(), Some(301));
     graph.insert_edge(5000, 5001).unwrap();
     tx.put_edge(3, 4).unwrap();
     assert!(tx.commit().unwrap_err().is_conflict(), "incoming edges were searched for in the whole graph");
@@ -281,13 +282,13 @@ fn a_transaction_that_reads_everything_may_name_a_new_label() {
 fn each_kind_of_read_is_validated() {
     type Read = fn(&mut hedgerow::WriteTxn);
     let reads: [(&str, Read); 7] = [
-        ("edge", |tx| assert!(tx.contains_edge_of(knows(1, 2)).unwrap())),
+        ("edge", |tx| assert!(tx.contains_edge(knows(1, 2)).unwrap())),
         ("properties", |tx| assert!(tx.edge_properties(knows(1, 2)).unwrap().is_some())),
-        ("list", |tx| assert!(tx.neighbors_of("knows", 1, Direction::Out).unwrap().is_some())),
-        ("other end", |tx| assert!(tx.neighbors_of("knows", 2, Direction::In).unwrap().is_some())),
+        ("list", |tx| assert!(tx.edge_list(1, ("knows", Direction::Out)).unwrap().is_some())),
+        ("other end", |tx| assert!(tx.edge_list(2, ("knows", Direction::In)).unwrap().is_some())),
         ("vertex", |tx| assert!(tx.vertex_properties(1).unwrap().is_some())),
-        ("absent edge", |tx| assert!(!tx.contains_edge_of(EdgeKey::new("calls", 1, 7)).unwrap())),
-        ("absent label", |tx| assert!(tx.contains_edge_of(EdgeKey::new("likes", 1, 2)).is_err())),
+        ("absent edge", |tx| assert!(!tx.contains_edge(EdgeKey::new("calls", 1, 7)).unwrap())),
+        ("absent label", |tx| assert!(tx.contains_edge(EdgeKey::new("likes", 1, 2)).is_err())),
     ];
     type Write = fn(&mut hedgerow::WriteTxn);
     let writes: [(&str, Write, &[&str]); 6] = [
@@ -350,13 +351,19 @@ fn weights_of_a_hub_are_those_of_its_edges() {
     put(400..420);
     for _ in 0..3 {
         let s = graph.snapshot().unwrap();
-        let view = s.view_selected(&EdgeSelection::of("").weighted_by("nothing", Some(0.5))).unwrap();
+        let view = s.view(&EdgeSelection::of("").weighted_by("nothing", Some(0.5))).unwrap();
         let hub = s.vertex_id(0).unwrap().unwrap();
         let mut found = Vec::new();
         let block = view.weighted_block(hub.subgraph(), Direction::Out);
         block.weighted_neighbors(hub.local()).for_each_sorted(|v, w| found.push((v, w)));
-        let expected: Vec<_> =
-            s.view().unwrap().neighbors(hub, Direction::Out).iter().map(|v| (v, 0.5)).collect();
+        let expected: Vec<_> = s
+            .default_label()
+            .view()
+            .unwrap()
+            .neighbors(hub, Direction::Out)
+            .iter()
+            .map(|v| (v, 0.5))
+            .collect();
         assert_eq!((found.len(), found.is_sorted_by(|a, b| a.0 < b.0)), (419, true));
         assert_eq!(found.len(), expected.len());
         graph.settle().unwrap();
@@ -374,7 +381,7 @@ fn a_removed_vertex_takes_the_labelled_edges_to_it_along_also_without_incoming_l
     graph.transact(0, |tx| tx.remove_vertex(5_003)).unwrap();
     graph.transact(0, |tx| tx.insert_vertex(5_003)).unwrap();
     let snapshot = graph.snapshot().unwrap();
-    assert_eq!((snapshot.edge_count().unwrap(), snapshot.contains_edge_of(edge()).unwrap()), (0, false));
+    assert_eq!((snapshot.edge_count().unwrap(), snapshot.contains_edge(edge()).unwrap()), (0, false));
     assert!(graph.check().unwrap().is_ok());
 }
 

@@ -73,7 +73,7 @@ fn pages_of_long_properties_are_read_once_and_labels_that_do_not_fit_are_not_rea
 
     let (graph, counters) = open(&disk, Some(limit));
     let before = counters.read_bytes.load(Relaxed);
-    let refused = graph.snapshot().unwrap().view_of("calls").map(drop);
+    let refused = graph.snapshot().unwrap().view("calls").map(drop);
     let Err(Error::Storage(StorageError::MemoryLimit(shortage))) = refused else { panic!("{refused:?}") };
     let needed = shortage.needed;
     let properties = PAGES * EDGES * TEXT as u64;

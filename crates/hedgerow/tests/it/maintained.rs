@@ -21,7 +21,7 @@ const ROUNDS: u64 = 4;
 const SETS: u32 = 150;
 
 fn must_be_right(answer: &Answer, snapshot: &Snapshot) {
-    must_be_of(answer, snapshot.view().unwrap());
+    must_be_of(answer, snapshot.default_label().view().unwrap());
 }
 
 fn must_be_of(answer: &Answer, view: &View) {
@@ -145,7 +145,7 @@ fn kept_answers_over_labels_are_right_after_each_commit() {
             }
             let snapshot = graph.snapshot().unwrap();
             for (label, kept) in labels.iter().zip(&mut kept) {
-                let (of, view) = (snapshot.of_label(*label).unwrap(), snapshot.view_of(*label).unwrap());
+                let (of, view) = (snapshot.of_label(*label).unwrap(), snapshot.view(*label).unwrap());
                 for handle in kept {
                     let (answer, made) = handle.at(&of).unwrap();
                     must_be_of(answer, &view);
@@ -187,7 +187,7 @@ fn kept_answers_are_right_beside_writers() {
         }
         stop.store(true, Ordering::Relaxed);
     });
-    assert!(graph.snapshot().unwrap().view().unwrap().vertex_count() > 0);
+    assert!(graph.snapshot().unwrap().default_label().view().unwrap().vertex_count() > 0);
 }
 
 /// A handle keeps the state of its last snapshot, so that the store can find the changes; it does not keep
@@ -201,7 +201,7 @@ fn a_snapshot_without_its_view_keeps_what_it_sees() {
     let mut rng = Rng::new(7);
     write(&graph, &mut rng, 900);
     let snapshot = graph.snapshot().unwrap();
-    snapshot.view().unwrap();
+    snapshot.default_label().view().unwrap();
     let seen = degrees(&snapshot);
     let mut held = vec![snapshot.without_view(), snapshot.without_view().without_view()];
     drop(snapshot);
@@ -210,7 +210,7 @@ fn a_snapshot_without_its_view_keeps_what_it_sees() {
     let later = graph.snapshot().unwrap();
     while let Some(one) = held.pop() {
         assert!(graph.stats().unwrap().old_version_bytes > 0, "it is registered still");
-        assert!(!later.changes_since(&one).unwrap().is_empty() && later.comes_after(&one));
+        assert!(!later.changes_since(&one, "").unwrap().is_empty() && later.comes_after(&one));
         assert!(degrees(&one) == seen);
     }
     drop(later);

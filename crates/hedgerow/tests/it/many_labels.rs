@@ -63,8 +63,9 @@ fn label(number: u64) -> String {
 fn compare_labels(snapshot: &Snapshot, expected: &Edges, rng: &mut SplitMix64) {
     for number in [rng.below(LABELS), rng.below(LABELS), rng.below(LABELS)] {
         let mut all = Edges::new();
-        let take = |a: VertexId, b: VertexId, _| _ = all.insert((number, a.0.into(), b.0.into()));
-        snapshot.for_each_edge_of(&*label(number), take).unwrap();
+        snapshot
+            .for_each_edge(&*label(number), |e| _ = all.insert((number, e.src().0.into(), e.dst().0.into())))
+            .unwrap();
         assert!(all.iter().eq(expected.range((number, 0, 0)..(number + 1, 0, 0))), "label {number}");
     }
 }
@@ -76,10 +77,10 @@ fn compare(snapshot: &Snapshot, expected: &Edges, rng: &mut SplitMix64, reads: u
         let some = expected.range(from..).next().or(expected.first()).copied();
         let (number, a, b) = some.unwrap_or(from);
         let (of, c) = (label(number), rng.below(VERTICES));
-        assert!(snapshot.contains_edge_of(EdgeKey::new(&*of, a, b)).unwrap(), "{of} {a} {b} is lost");
-        let is_there = snapshot.contains_edge_of(EdgeKey::new(&*of, a, c)).unwrap();
+        assert!(snapshot.contains_edge(EdgeKey::new(&*of, a, b)).unwrap(), "{of} {a} {b} is lost");
+        let is_there = snapshot.contains_edge(EdgeKey::new(&*of, a, c)).unwrap();
         assert_eq!(is_there, expected.contains(&(number, a, c)), "{of} {a} {c}");
-        let degree = snapshot.degree_of(&*of, a, OUT).unwrap();
+        let degree = snapshot.degree(a, (&*of, OUT)).unwrap();
         let listed = expected.range((number, a, 0)..=(number, a, u64::MAX)).count();
         assert_eq!(degree, Some(listed), "{of} {a}");
     }
@@ -93,7 +94,7 @@ fn options() -> Options {
 /// Compares the reported changes between two snapshots, in one label, with the differences of their expected
 /// edges.
 fn compare_changes(number: u64, (earlier, before): (&Snapshot, &Edges), (later, after): (&Snapshot, &Edges)) {
-    let changes = later.changes_since_of(earlier, &*label(number)).unwrap();
+    let changes = later.changes_since(earlier, &*label(number)).unwrap();
     let found: Vec<_> =
         changes.edges.iter().map(|edge| (u64::from(edge.src.0), u64::from(edge.dst.0))).collect();
     let of_label =

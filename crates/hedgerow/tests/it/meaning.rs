@@ -3,7 +3,7 @@
 
 use hedgerow::{
     Comparison, Durability, EdgeDirection, EdgeKey, EdgeSelection, Graph, KHopOptions, KeyKind, KindId,
-    LabelOptions, Options, PropertyType, Snapshot, Value, VertexKey,
+    LabelOptions, Options, PropertyType, Snapshot, TieredView, Value, VertexKey,
 };
 use hedgerow_kernels::Cancel;
 use hedgerow_kernels::registry::{self, Outcome};
@@ -52,12 +52,12 @@ fn of_seven(snapshot: &Snapshot) -> Vec<String> {
     ];
     let mut found = Vec::new();
     for selection in &selections {
-        found.push(format!("{:?}", snapshot.neighbors_selected(selection, 7)));
-        found.push(format!("{:?}", snapshot.degree_selected(selection, 7)));
-        found.push(format!("{:?}", snapshot.edges_selected(selection, 7)));
-        let near = snapshot.k_hop(selection, &[7_u64], KHopOptions::new(3)).unwrap();
+        found.push(format!("{:?}", snapshot.edge_list(7, selection)));
+        found.push(format!("{:?}", snapshot.degree(7, selection)));
+        found.push(format!("{:?}", snapshot.edges(7, selection)));
+        let near = snapshot.k_hop(&[7_u64], selection, KHopOptions::new(3)).unwrap();
         found.push(format!("{:?} {:?}", near.vertices, near.distances));
-        found.push(format!("{:?}", snapshot.vertex_id_selected(selection, 7)));
+        found.push(format!("{:?}", snapshot.degree(7, selection)));
     }
     found
 }
@@ -86,7 +86,7 @@ fn what_a_key_names_depends_on_the_labels_that_the_call_names() {
         let expected = Some(vec![of_kind(page, 8)]);
         for _ in 0..2 {
             let now = graph.snapshot().unwrap();
-            let found = now.neighbors_selected(&typed, 7).unwrap();
+            let found = now.edge_list(7, &typed).unwrap();
             assert_eq!(found.map(|list| list.into_iter().map(|entry| entry.0).collect()), expected);
             put(&graph, EdgeKey::new("other", 1000, 1001));
         }
@@ -104,8 +104,8 @@ fn labels_that_say_several_kinds_ask_for_the_kind() {
     put(&graph, EdgeKey::new("read", 1, 2));
     let snapshot = graph.snapshot().unwrap();
     let (read, out) = (EdgeSelection::of("read"), EdgeSelection::of_labels(["read", "knows"]));
-    assert_eq!(snapshot.degree_selected(&out, 1).unwrap(), Some(1), "users are at the beginning of both");
-    assert_eq!(snapshot.degree_selected(&read.clone().turned(), 2).unwrap(), Some(1));
+    assert_eq!(snapshot.degree(1, &out).unwrap(), Some(1), "users are at the beginning of both");
+    assert_eq!(snapshot.degree(2, &read.clone().turned()).unwrap(), Some(1));
     let refused = [
         (
             read.direction(EdgeDirection::Both),
@@ -118,9 +118,9 @@ fn labels_that_say_several_kinds_ask_for_the_kind() {
         (out.turned(), "edges of label read are read at vertices of kind page"),
     ];
     for (selection, expected) in refused {
-        let error = snapshot.degree_selected(&selection, 1).unwrap_err().to_string();
+        let error = snapshot.degree(1, &selection).unwrap_err().to_string();
         assert!(error.contains(expected) && error.ends_with("say the kind of vertex 1"), "{error}");
-        assert!(snapshot.degree_selected(&selection, user.key(1_u64)).is_ok());
+        assert!(snapshot.degree(user.key(1_u64), &selection).is_ok());
     }
 }
 
@@ -166,11 +166,7 @@ fn kernels_take_the_weights_that_labels_have() {
     assert_eq!(distance(&EdgeSelection::of("path")).unwrap(), 1.0);
     let (mut listed, by_weight) =
         (Vec::new(), EdgeSelection::of_labels(["road", "path"]).weighted_by("weight", Some(-1.0)));
-    graph
-        .snapshot()
-        .unwrap()
-        .for_each_edge_selected(&by_weight, |_, _, _, _, weight| listed.push(weight))
-        .unwrap();
+    graph.snapshot().unwrap().for_each_edge(&by_weight, |edge| listed.push(edge.weight())).unwrap();
     assert_eq!(listed, [5.0, 20.0, 6.0, -1.0]);
 }
 
@@ -224,7 +220,7 @@ fn kernels_on_chosen_edges_in_memory_and_by_the_page_agree() {
         let snapshot = graph.snapshot().unwrap();
         let selection = EdgeSelection::of_labels(["a", "b"]).weighted();
         let (view, paged) =
-            (snapshot.view_selected(&selection).unwrap(), snapshot.tiered_view_selected(&selection).unwrap());
+            (snapshot.view(&selection).unwrap(), TieredView::new(&snapshot, &selection).unwrap());
         let mut tried = 0;
         for kernel in registry::KERNELS.iter().filter(|kernel| !kernel.needs_resident) {
             let [from, to] = [1, 2].map(|key| snapshot.vertex_id(key).unwrap().unwrap());
@@ -264,9 +260,9 @@ fn a_neighborhood_needs_no_weights() {
     let snapshot = graph.snapshot().unwrap();
     let edges = EdgeSelection::of("e").filter("x", Comparison::Greater, 1);
     let weighed = edges.clone().weighted_by("weight", None);
-    let near = |edges: &EdgeSelection<'_>| snapshot.k_hop(edges, &[1u64], KHopOptions::new(2)).unwrap();
+    let near = |edges: &EdgeSelection<'_>| snapshot.k_hop(&[1u64], edges, KHopOptions::new(2)).unwrap();
     assert_eq!(near(&weighed).vertices, near(&edges).vertices);
-    assert!(snapshot.view_selected(&weighed).is_err(), "a view needs them");
+    assert!(snapshot.view(&weighed).is_err(), "a view needs them");
 }
 
 /// Several edges have no number for their weight. The error names the same edge before and after a merge, and
@@ -291,8 +287,8 @@ fn an_error_names_the_least_edge_without_a_weight() {
     let said = || {
         let snapshot = graph.snapshot().unwrap();
         let edges = EdgeSelection::of("e").weighted_by("weight", None);
-        let resident = snapshot.view_selected(&edges).err().map(|error| error.to_string());
-        let by_page = snapshot.tiered_view_selected(&edges);
+        let resident = snapshot.view(&edges).err().map(|error| error.to_string());
+        let by_page = TieredView::new(&snapshot, &edges);
         (resident, by_page.err().map(|error| error.to_string()))
     };
     let before = said();

@@ -36,7 +36,7 @@ pub(crate) fn the_account_explains_what_a_store_holds() {
         }
         tx.commit().unwrap();
         let snapshot = graph.snapshot().unwrap();
-        assert!(snapshot.view().unwrap().directed_edges() > 0);
+        assert!(snapshot.default_label().view().unwrap().directed_edges() > 0);
         held.push(snapshot);
         let stats = account::check(&graph).unwrap();
         assert!(stats.view_bytes > 0 && stats.id_map_bytes > 0 && stats.table_bytes > 0);

@@ -101,7 +101,7 @@ fn failing(graph: &Graph, rng: &mut SplitMix64) {
     tx.put_edges([(a, b)]).unwrap();
     tx.rollback();
     let mut refused = graph.write().unwrap();
-    let exists = refused.contains_edge(1, 1).unwrap();
+    let exists = refused.contains_edge((1, 1)).unwrap();
     refused.put_edges([(a, b)]).unwrap();
     refused.put_edge_with(EdgeKey::new("knows", a, b), [("since", 1i64)]).unwrap();
     refused.put_edge(1, 1).unwrap();
@@ -146,10 +146,10 @@ fn operations_with_effect_reach_far_ids() {
         tx.commit().unwrap();
         let snapshot = graph.snapshot().unwrap();
         assert!(
-            snapshot.contains_edge(7_000_000, 9_000_000).unwrap()
-                && !snapshot.contains_edge(9_000_000, 8_000_000).unwrap()
+            snapshot.contains_edge((7_000_000, 9_000_000)).unwrap()
+                && !snapshot.contains_edge((9_000_000, 8_000_000)).unwrap()
         );
-        assert!(snapshot.contains_edge_of(EdgeKey::new("likes", 7_000_000, 8_000_000)).unwrap());
+        assert!(snapshot.contains_edge(EdgeKey::new("likes", 7_000_000, 8_000_000)).unwrap());
         assert_eq!((snapshot.vertex_count(), snapshot.edge_count().unwrap()), (5, 4));
         graph.transact(0, |tx| tx.remove_vertex(8_000_000)).unwrap();
         assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 3);

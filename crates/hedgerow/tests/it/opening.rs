@@ -79,7 +79,7 @@ impl World {
                 }
                 3 => {
                     let found = self.edges.contains(&(label, a, b));
-                    assert_eq!(tx.contains_edge_of(name()).unwrap(), found, "{label} {a} {b}");
+                    assert_eq!(tx.contains_edge(name()).unwrap(), found, "{label} {a} {b}");
                 }
                 _ => {
                     tx.put_edge_with(name(), [("n", (a + b) as i64)]).unwrap();
@@ -110,15 +110,11 @@ impl World {
             let (label, a, b) = self.edge();
             let snapshot = self.graph.snapshot().unwrap();
             let exists = self.edges.contains(&(label, a, b));
-            assert_eq!(snapshot.contains_edge_of(EdgeKey::new(LABELS[label], a, b)).unwrap(), exists);
+            assert_eq!(snapshot.contains_edge(EdgeKey::new(LABELS[label], a, b)).unwrap(), exists);
             let degree =
                 self.edges.iter().filter(|&&(l, s, d)| l == label && (s == a || (!self.directed && d == a)));
             let wanted = self.vertices.contains(&a).then_some(degree.count());
-            assert_eq!(
-                snapshot.degree_of(LABELS[label], a, Direction::Out).unwrap(),
-                wanted,
-                "degree of {a}"
-            );
+            assert_eq!(snapshot.degree(a, (LABELS[label], Direction::Out)).unwrap(), wanted, "degree of {a}");
         }
     }
 
@@ -130,8 +126,8 @@ impl World {
         let mut found = Edges::new();
         for (label, name) in LABELS.iter().enumerate() {
             snapshot
-                .for_each_edge_of(*name, |a, b, _| {
-                    found.insert((label, u64::from(a.0), u64::from(b.0)));
+                .for_each_edge(*name, |edge| {
+                    found.insert((label, u64::from(edge.src().0), u64::from(edge.dst().0)));
                 })
                 .unwrap();
         }
@@ -216,7 +212,7 @@ pub(crate) fn an_opening_reads_what_the_number_of_pages_asks_for_and_a_read_its_
     let before = read();
     assert!(snapshot.degree(9 * PAGE + 1, Direction::Out).unwrap().is_some());
     assert_eq!(read(), before);
-    assert_eq!(snapshot.view().unwrap().edge_count(), snapshot.edge_count().unwrap());
+    assert_eq!(snapshot.default_label().view().unwrap().edge_count(), snapshot.edge_count().unwrap());
 }
 
 /// An unreadable page is an error of the calls that need it. The store keeps nothing of the page, and reads
@@ -240,7 +236,8 @@ pub(crate) fn a_damaged_page_is_an_error_of_the_calls_that_need_it() {
         assert!(damage.file == segment && damage.offset <= at, "{damage}");
     }
     let page = *degrees().iter().find(|(_, degree)| degree.is_err()).unwrap().0;
-    let whole = [snapshot.view().map(drop), graph.check().map(drop), graph.compact().map(drop)];
+    let whole =
+        [snapshot.default_label().view().map(drop), graph.check().map(drop), graph.compact().map(drop)];
     assert!(whole.iter().all(|found| matches!(found, Err(Error::Storage(StorageError::Corruption(_))))));
     assert!(graph.insert_edge(page * PAGE, 1).is_err());
     assert!(graph.insert_edge((page + 1) % 6 * PAGE, (page + 2) % 6 * PAGE + 1).is_ok());
@@ -312,7 +309,7 @@ pub(crate) fn a_graph_larger_than_its_limit_is_read_and_written_within_it() {
         }
     }
     assert!(most <= limit, "{most} of {limit}");
-    let whole = held.view().map(drop);
+    let whole = held.default_label().view().map(drop);
     assert!(matches!(whole, Err(Error::Storage(StorageError::MemoryLimit { .. }))), "{whole:?}");
     for (v, degree) in degrees {
         assert_eq!(held.degree(v, Direction::Out).unwrap(), Some(degree), "vertex {v}, as it was");
@@ -363,7 +360,7 @@ fn beside_an_evictor(options: Options) {
                         };
                         let first = read();
                         for (other, _) in first[0].iter().flatten().map(|other| (other, ())) {
-                            assert!(snapshot.contains_edge(v, other).unwrap(), "{v} to {other}");
+                            assert!(snapshot.contains_edge((v, other)).unwrap(), "{v} to {other}");
                         }
                         assert_eq!(read(), first, "vertex {v}");
                     }
@@ -411,7 +408,10 @@ fn beside_an_evictor(options: Options) {
     });
     let mut found = BTreeSet::new();
     let snapshot = graph.snapshot().unwrap();
-    snapshot.for_each_edge(|a, b, _| _ = found.insert((u64::from(a.0), u64::from(b.0)))).unwrap();
+    snapshot
+        .default_label()
+        .for_each_edge(|a, b, _| _ = found.insert((u64::from(a.0), u64::from(b.0))))
+        .unwrap();
     assert_eq!(found, written.into_iter().flatten().collect());
     assert!(graph.check().unwrap().is_ok());
     explored("subgraphs taken out of memory beside readers and writers", evicted.into_inner(), 500);
@@ -444,7 +444,10 @@ pub(crate) fn a_segment_that_could_not_be_opened_is_not_passed_over_later() {
         graph.evict().unwrap();
         let mut found = BTreeSet::new();
         let snapshot = graph.snapshot().unwrap();
-        snapshot.for_each_edge(|a, b, _| _ = found.insert((u64::from(a.0), u64::from(b.0)))).unwrap();
+        snapshot
+            .default_label()
+            .for_each_edge(|a, b, _| _ = found.insert((u64::from(a.0), u64::from(b.0))))
+            .unwrap();
         assert_eq!(found, edges, "read {at} failed");
     }
     assert!(held > 2, "checkpoints that held: {held}");
@@ -472,7 +475,10 @@ pub(crate) fn images_are_read_from_files_that_were_removed() {
         graph.evict().unwrap();
         let mut found = BTreeSet::new();
         let snapshot = graph.snapshot().unwrap();
-        snapshot.for_each_edge(|a, b, _| _ = found.insert((u64::from(a.0), u64::from(b.0)))).unwrap();
+        snapshot
+            .default_label()
+            .for_each_edge(|a, b, _| _ = found.insert((u64::from(a.0), u64::from(b.0))))
+            .unwrap();
         assert!(found.remove(&(1, 2)) && found == edges, "read {at} failed");
         // No read was left to fail.
         if !had_failed {

@@ -163,7 +163,7 @@ impl World {
             let (a, b) = (self.vertex(), self.vertex());
             let (of_a, of_b) = (self.names.key(a), self.names.key(b));
             let exists = self.edges.contains(&(a, b));
-            assert_eq!(snapshot.contains_edge(&of_a, &of_b).unwrap(), exists, "{a} {b}");
+            assert_eq!(snapshot.contains_edge((&of_a, &of_b)).unwrap(), exists, "{a} {b}");
             let mut wanted: Vec<VertexKey> =
                 self.edges.range((a, 0)..(a + 1, 0)).map(|&(_, dst)| self.names.key(dst)).collect();
             wanted.sort_unstable();
@@ -185,7 +185,7 @@ impl World {
             assert!(found, "vertex {v}");
         }
         let mut found = Vec::new();
-        snapshot.for_each_edge(|a, b, _| found.push((a, b))).unwrap();
+        snapshot.default_label().for_each_edge(|a, b, _| found.push((a, b))).unwrap();
         let mut found: Vec<(VertexKey, VertexKey)> = found
             .into_iter()
             .map(|(a, b)| [a, b].map(|id| snapshot.vertex_key(id).unwrap().unwrap()).into())
@@ -292,7 +292,9 @@ fn an_opening_reads_no_keys_and_a_look_up_one_block_of_each_segment() {
         let bytes = |graph: &Graph| graph.stats().unwrap().id_map_bytes;
         let before = bytes(&graph);
         // These reads by id load the pages; they look up no key.
-        (0..18).for_each(|page| _ = snapshot.degree_by_id(VertexId(page * PAGE as u32), Direction::Out));
+        (0..18).for_each(|page| {
+            _ = snapshot.default_label().degree(VertexId(page * PAGE as u32), Direction::Out)
+        });
         assert!(bytes(&graph) < before + 4096, "pages come without keys in the map");
         for i in 0..100 {
             let (there, absent) = (names.key(1_000 + i * 577), names.key(5_000_000 + i));
@@ -390,7 +392,7 @@ fn damage_is_an_error_of_who_needs_what_is_damaged() {
         assert!(bad.len() > 30 && bad.iter().all(|error| is_there(error)), "{names:?}: {bad:?}");
         assert!(looks.iter().flatten().all(Option::is_some), "{names:?}: what can be read is found");
         assert_eq!(snapshot.vertex_count(), 8 * PAGE);
-        assert!(snapshot.degree_by_id(VertexId(9), Direction::Out).unwrap() >= 10);
+        assert!(snapshot.default_label().degree(VertexId(9), Direction::Out).unwrap() >= 10);
         assert!(graph.check().is_err());
         // Segments also store each key with its vertex. After this number of look-ups the store reads those
         // keys.
@@ -433,7 +435,7 @@ fn read_by_name_within_a_limit(kept: u64) -> u64 {
         let key = names.key(rng.below(PAGES * PAGE));
         let neighbors = snapshot.neighbors(&key, Direction::Out).unwrap().unwrap();
         assert!(neighbors.len() >= 8, "{key}: {neighbors:?}");
-        assert!(snapshot.contains_edge(&key, &neighbors[0]).unwrap());
+        assert!(snapshot.contains_edge((&key, &neighbors[0])).unwrap());
         if round % 16 == 0 {
             graph.insert_edge(&key, &names.key(rng.below(PAGES * PAGE))).unwrap();
         }
@@ -494,7 +496,7 @@ fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
         let of_kind = (0..PAGES * PAGE).filter(|&v| names.key(v).kind() == KIND).count() as u64;
         assert!(of_kind == 0 || snapshot.vertex_count_of(KIND).unwrap() == of_kind);
         for &(a, b) in &added {
-            assert!(snapshot.contains_edge(&names.key(a), &names.key(b)).unwrap(), "{names:?}: {a} {b}");
+            assert!(snapshot.contains_edge((&names.key(a), &names.key(b))).unwrap(), "{names:?}: {a} {b}");
         }
         let kept = graph.stats().unwrap().id_map_bytes;
         // All keys would take more than 500,000 bytes. A chunk of rows has more bytes than the kept keys.

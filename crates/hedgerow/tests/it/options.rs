@@ -143,11 +143,8 @@ fn numbers_of_keys_and_ranks() {
             graph.transact(0, |tx| tx.put_edge_with(edge(rank), [("seconds", i64::MIN)])).unwrap();
         }
         let snapshot = graph.snapshot().unwrap();
-        assert_eq!(snapshot.degree_of("calls", 0, Direction::Out).unwrap(), Some(3));
-        assert!(
-            snapshot.contains_edge_of(edge(u64::MAX)).unwrap()
-                && !snapshot.contains_edge_of(edge(1)).unwrap()
-        );
+        assert_eq!(snapshot.degree(0, ("calls", Direction::Out)).unwrap(), Some(3));
+        assert!(snapshot.contains_edge(edge(u64::MAX)).unwrap() && !snapshot.contains_edge(edge(1)).unwrap());
     }
 }
 

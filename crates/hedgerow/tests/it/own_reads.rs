@@ -96,26 +96,26 @@ impl Read {
     pub(crate) fn of_transaction(&self, tx: &mut WriteTxn) -> hedgerow::Result<String> {
         Ok(match self {
             Read::Vertex(v) => text(&tx.contains_vertex(v)?),
-            Read::Edge(a, b) => text(&tx.contains_edge(a, b)?),
+            Read::Edge(a, b) => text(&tx.contains_edge(EdgePattern::between(a, b).label(""))?),
             Read::Weight(a, b) => text(&tx.weight(a, b)?),
-            Read::Degree(v, direction) => text(&tx.degree(v, *direction)?),
-            Read::Neighbors(v, direction) => text(&tx.neighbors(v, *direction)?),
+            Read::Degree(v, direction) => text(&tx.degree(v, ("", *direction))?),
+            Read::Neighbors(v, direction) => text(&tx.neighbors(v, ("", *direction))?),
             Read::WeightedNeighbors(v, direction) => text(&tx.weighted_neighbors(v, *direction)?),
-            Read::NeighborsOfAll(v, direction) => text(&tx.neighbors_of_all(v, *direction)?),
-            Read::DegreeOfAll(v, direction) => text(&tx.degree_of_all(v, *direction)?),
+            Read::NeighborsOfAll(v, direction) => text(&tx.edge_list(v, *direction)?),
+            Read::DegreeOfAll(v, direction) => text(&tx.degree(v, *direction)?),
             Read::AnyEdge(label, a, b, rank) => {
                 let mut edges = EdgePattern::between(a, b);
                 edges = label.map_or(edges, |label| edges.label(label));
-                text(&tx.contains_any_edge(rank.map_or(edges, |rank| edges.rank(rank)))?)
+                text(&tx.contains_edge(rank.map_or(edges, |rank| edges.rank(rank)))?)
             }
-            Read::Item(item) => text(&tx.contains_edge_of(edge(item))?),
+            Read::Item(item) => text(&tx.contains_edge(edge(item))?),
             Read::Properties(item) => text(&tx.edge_properties(edge(item))?.map(named)),
             Read::Property(item, name) => text(&tx.edge_property(edge(item), name)?),
             Read::VertexProperties(v) => text(&tx.vertex_properties(v)?.map(named)),
             Read::VertexProperty(v, name) => text(&tx.vertex_property(v, name)?),
-            Read::NeighborsOf(label, v, direction) => text(&tx.neighbors_of(*label, v, *direction)?),
+            Read::NeighborsOf(label, v, direction) => text(&tx.edge_list(v, (*label, *direction))?),
             Read::Ranks(label, a, b) => text(&tx.ranks_between(*label, a, b)?),
-            Read::DegreeOf(label, v, direction) => text(&tx.degree_of(*label, v, *direction)?),
+            Read::DegreeOf(label, v, direction) => text(&tx.degree(v, (*label, *direction))?),
         })
     }
 
@@ -171,7 +171,13 @@ impl Read {
             Read::VertexProperty(v, name) => {
                 text(&model.vertex_props(v).map(|mut props| props.remove(*name).unwrap_or(Value::Null)))
             }
-            Read::NeighborsOf(label, v, direction) => text(&list_of(label, v, direction)),
+            Read::NeighborsOf(label, v, direction) => {
+                let id = rich::label_id(label);
+                let with_label = |list: Vec<(VertexKey, u64)>| {
+                    list.into_iter().map(|(v, rank)| (v, id, rank)).collect::<Vec<_>>()
+                };
+                text(&list_of(label, v, direction).map(with_label))
+            }
             Read::DegreeOf(label, v, direction) => text(&list_of(label, v, direction).map(|list| list.len())),
             Read::Ranks(label, a, b) => {
                 let list = list_of(label, a, &Direction::Out).unwrap_or_default();

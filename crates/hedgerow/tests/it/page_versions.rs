@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hedgerow::{
     CommitError, Direction, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, Snapshot,
-    VertexId,
+    TieredView, VertexId,
 };
 use hedgerow_kernels::Cancel;
 use hedgerow_kernels::registry::{self, Outcome};
@@ -70,7 +70,7 @@ const RANGE: u64 = 1 << 8;
 
 /// Returns the results of kernels, of a scan and of reads of single lists.
 fn all_of(snapshot: &Snapshot) -> (Vec<Outcome>, u64, u64) {
-    let view = snapshot.tiered_view_of("").unwrap();
+    let view = TieredView::new(snapshot, "").unwrap();
     let run = |name: &str| {
         let kernel = registry::find(name).unwrap();
         let mut arguments = kernel.arguments();
@@ -83,7 +83,7 @@ fn all_of(snapshot: &Snapshot) -> (Vec<Outcome>, u64, u64) {
     let mut sum = 0_u64;
     let mix = |a: u64, b: u64| (a << 32 | b).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7;
     snapshot
-        .for_each_edge_of("", |a, b, _| sum = sum.wrapping_add(mix(u64::from(a.0), u64::from(b.0))))
+        .for_each_edge("", |e| sum = sum.wrapping_add(mix(u64::from(e.src().0), u64::from(e.dst().0))))
         .unwrap();
     let degrees = (0..VERTICES).step_by(61).map(|v| snapshot.degree(v, Direction::Out).unwrap().unwrap_or(0));
     (outcomes, sum, degrees.sum::<usize>() as u64)

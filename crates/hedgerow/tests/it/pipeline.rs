@@ -208,7 +208,7 @@ fn a_reader_that_missed_a_submitted_transaction_is_refused() {
     let graph = Graph::in_memory().unwrap();
     put(&graph, 1).wait().unwrap();
     let mut reader = graph.write().unwrap();
-    assert!(!reader.contains_edge(1, 9).unwrap());
+    assert!(!reader.contains_edge((1, 9)).unwrap());
     reader.put_edge(5, 6).unwrap();
     let mut tx = graph.write().unwrap();
     tx.put_edge(1, 9).unwrap();

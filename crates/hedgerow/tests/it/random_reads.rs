@@ -29,9 +29,10 @@ fn read(graph: &Graph, seed: u64) {
         for _ in 0..READS_OF_VISIT {
             let v = first + rng.below(SUBGRAPH);
             let mut found = Vec::new();
-            let read = snapshot.visit_neighbors(VertexId(v as u32), Direction::Out, |run, _| {
-                found.extend(run.iter().map(|neighbor| u64::from(neighbor.0)));
-            });
+            let read =
+                snapshot.default_label().visit_neighbors(VertexId(v as u32), Direction::Out, |run, _| {
+                    found.extend(run.iter().map(|neighbor| u64::from(neighbor.0)));
+                });
             read.unwrap();
             let mut expected: Vec<u64> = (0..EDGES).map(|round| destination(v, round)).collect();
             expected.sort_unstable();

@@ -21,8 +21,8 @@ fn readers_exclude_writers([read, write]: Openings<'_>) {
     let readers = [read().unwrap(), read().unwrap(), read().unwrap()];
     for reader in readers {
         assert_eq!(held_by(write()), LockHolder::ThisProcessReads);
-        assert!(read().unwrap().snapshot().unwrap().contains_edge(1, 2).unwrap(), "one more reader");
-        assert!(reader.snapshot().unwrap().contains_edge(1, 2).unwrap() && reader.check().unwrap().is_ok());
+        assert!(read().unwrap().snapshot().unwrap().contains_edge((1, 2)).unwrap(), "one more reader");
+        assert!(reader.snapshot().unwrap().contains_edge((1, 2)).unwrap() && reader.check().unwrap().is_ok());
         reader.close().unwrap();
     }
     // A snapshot is still readable after its store is closed, and keeps no lock.

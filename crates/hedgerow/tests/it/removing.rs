@@ -22,8 +22,8 @@ fn graph(multi: bool) -> Graph {
 }
 
 fn left(graph: &Graph) -> Vec<u64> {
-    let found = graph.snapshot().unwrap().neighbors_of("saw", 0, Direction::Out).unwrap().unwrap_or_default();
-    found.into_iter().map(|(key, _)| key.to_string().parse().unwrap()).collect()
+    let found = graph.snapshot().unwrap().edge_list(0, ("saw", Direction::Out)).unwrap().unwrap_or_default();
+    found.into_iter().map(|(key, ..)| key.to_string().parse().unwrap()).collect()
 }
 
 #[test]
@@ -78,15 +78,15 @@ fn an_undirected_edge_is_removed_once() {
 fn edges_without_ranks_have_no_newest() {
     let graph = graph(false);
     let snapshot = graph.snapshot().unwrap();
-    let newest = snapshot.newest_edges_of("saw", 0, Direction::Out, 2);
-    let lent = snapshot.visit_newest_edges_of("saw", 0, Direction::Out, 2, |_| ());
+    let newest = snapshot.newest_edges(0, ("saw", Direction::Out), 2);
+    let lent = snapshot.visit_newest_edges(0, ("saw", Direction::Out), 2, |_| ());
     for refused in [newest.map(drop), lent.map(drop)] {
         let message = refused.unwrap_err().to_string();
         assert!(message.contains("label \"saw\" is not multi"), "{message}");
     }
-    let first = snapshot.first_edges(&EdgeSelection::of("saw"), 0, 2).unwrap().unwrap();
+    let first = snapshot.first_edges(0, &EdgeSelection::of("saw"), 2).unwrap().unwrap();
     assert_eq!(
-        first.found.iter().map(|(_, edge)| edge.properties[0].1.clone()).collect::<Vec<_>>(),
+        first.found.iter().map(|edge| edge.properties[0].1.clone()).collect::<Vec<_>>(),
         [Value::I64(1), Value::I64(2)]
     );
     assert!(first.more);

@@ -18,7 +18,10 @@ fn a_view_asked_for_by_many_tasks_at_once_is_built() {
         tx.commit().unwrap();
         let snapshot = graph.snapshot().unwrap();
         let tasks = || {
-            (0..12).into_par_iter().map(|_| snapshot.view().unwrap().vertex_count()).collect::<Vec<usize>>()
+            (0..12)
+                .into_par_iter()
+                .map(|_| snapshot.default_label().view().unwrap().vertex_count())
+                .collect::<Vec<usize>>()
         };
         assert!(pool.install(tasks).iter().all(|&n| n == 40_000));
     }

@@ -79,7 +79,8 @@ fn later_commits_show_what_lost_ones_did() {
         );
         let snapshot = graph.snapshot().unwrap();
         assert!(
-            !snapshot.contains_vertex(&key(1)).unwrap() && snapshot.contains_edge(&key(2), &key(3)).unwrap(),
+            !snapshot.contains_vertex(&key(1)).unwrap()
+                && snapshot.contains_edge((&key(2), &key(3))).unwrap(),
             "{report}"
         );
         assert_eq!((report.vertices, report.edges, report.doubtful_edges), (2, 1, 0), "{keys:?}: {report}");

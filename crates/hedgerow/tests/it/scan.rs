@@ -8,7 +8,7 @@ use hedgerow::{
 };
 
 fn view_weighted_by(snapshot: &Snapshot, label: &str, property: &str) -> hedgerow::Result<Arc<View>> {
-    snapshot.view_selected(&EdgeSelection::of(label).weighted_by(property, None))
+    snapshot.view(&EdgeSelection::of(label).weighted_by(property, None))
 }
 
 fn road(src: u64, dst: u64) -> EdgeKey<'static> {
@@ -41,7 +41,7 @@ fn every_edge_comes_once_with_its_properties() {
             let schema = s.schema();
             let name = schema.label("road").unwrap().property("name").unwrap().id();
             let mut found = Vec::new();
-            s.for_each_edge_row("road", |edge| {
+            s.for_each_edge("road", |edge| {
                 let ValueRef::Utf8(text) = edge.get(name) else { panic!("no name") };
                 assert_eq!((edge.rank(), edge.weight()), (0, 1.0));
                 found.push(text.to_owned());
@@ -68,7 +68,7 @@ fn a_property_is_the_weight_in_both_directions() {
                 view.weighted_neighbors(v, direction)
                     .for_each(|u, w| found.push((s.vertex_key(u).unwrap().unwrap(), w)));
                 found.sort_by(|a, b| a.0.cmp(&b.0));
-                let edges = s.edges_of("road", key, direction).unwrap().unwrap();
+                let edges = s.edges(key, ("road", direction)).unwrap().unwrap();
                 let expected: Vec<_> = edges
                     .into_iter()
                     .map(|edge| match edge.properties[0].1 {

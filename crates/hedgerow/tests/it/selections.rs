@@ -21,28 +21,29 @@ fn check(snapshot: &Snapshot, edges: &Edges, chosen: &Chosen, directed: bool) {
     let expected = lists(edges, chosen, directed);
     for v in (0..VERTICES).step_by(7).chain([70]) {
         let list = expected.get(&v).cloned().unwrap_or_default();
-        let found = snapshot.neighbors_selected(&selection, v).unwrap().unwrap();
+        let found = snapshot.edge_list(v, &selection).unwrap().unwrap();
         let found: Vec<_> =
             found.into_iter().map(|(key, label, rank)| (key, usize::from(label.0), rank)).collect();
         let wanted: Vec<_> = list.iter().map(|e| (e.0.into(), e.1, e.2)).collect();
         assert_eq!(found, wanted, "at {v}: {chosen:?}");
-        assert_eq!(snapshot.degree_selected(&selection, v).unwrap(), Some(wanted.len()), "{chosen:?}");
-        let with = snapshot.edges_selected(&selection, v).unwrap().unwrap();
-        let with: Vec<_> = with.into_iter().map(|(label, e)| (e.key, usize::from(label.0), e.rank)).collect();
+        assert_eq!(snapshot.degree(v, &selection).unwrap(), Some(wanted.len()), "{chosen:?}");
+        let with = snapshot.edges(v, &selection).unwrap().unwrap();
+        let with: Vec<_> = with.into_iter().map(|e| (e.key, usize::from(e.label.0), e.rank)).collect();
         assert_eq!(with, wanted, "{chosen:?}");
     }
-    assert_eq!(snapshot.neighbors_selected(&selection, VERTICES).unwrap(), None);
+    assert_eq!(snapshot.edge_list(VERTICES, &selection).unwrap(), None);
     let taken = edges.iter().filter(|(key, edge)| chosen.takes(key, edge)).map(|(key, _)| *key);
     let mut scanned = Vec::new();
-    let push = |label: hedgerow::LabelId, src: VertexId, dst: VertexId, rank, _| {
-        scanned.push((usize::from(label.0), u64::from(src.0), u64::from(dst.0), rank));
+    let push = |e: hedgerow::EdgeRow<'_>| {
+        scanned.push((usize::from(e.label().0), u64::from(e.src().0), u64::from(e.dst().0), e.rank()));
     };
-    snapshot.for_each_edge_selected(&selection, push).unwrap();
+    snapshot.for_each_edge(&selection, push).unwrap();
+    assert_eq!(snapshot.edge_count_of(&selection).unwrap(), scanned.len() as u64, "{chosen:?}");
     assert_eq!(scanned, taken.clone().collect::<Vec<_>>(), "{chosen:?}");
-    let view = snapshot.view_selected(&selection).unwrap();
+    let view = snapshot.view(&selection).unwrap();
     check_view(&view, &expected, chosen, directed);
     assert_eq!(view.edge_count(), taken.count() as u64, "{chosen:?}");
-    assert!(Arc::ptr_eq(&view, &snapshot.view_selected(&selection).unwrap()), "{chosen:?}");
+    assert!(Arc::ptr_eq(&view, &snapshot.view(&selection).unwrap()), "{chosen:?}");
 }
 
 fn check_view(view: &View, expected: &Lists, chosen: &Chosen, directed: bool) {
@@ -132,20 +133,20 @@ fn a_view_of_chosen_edges_is_made_once_and_goes_with_its_snapshots() {
     let built = || graph.stats().unwrap().views_built;
     let both = EdgeSelection::of_labels(["knows", "likes"]);
     let (a, b) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
-    let view = a.view_selected(&both).unwrap();
+    let view = a.view(&both).unwrap();
     assert_eq!((built(), view.edge_count()), (1, 3));
-    assert!(Arc::ptr_eq(&view, &a.clone().view_selected(&both).unwrap()), "by the snapshot");
-    assert!(Arc::ptr_eq(&view, &b.view_selected(&EdgeSelection::of_labels(["likes", "knows"])).unwrap()));
+    assert!(Arc::ptr_eq(&view, &a.clone().view(&both).unwrap()), "by the snapshot");
+    assert!(Arc::ptr_eq(&view, &b.view(&EdgeSelection::of_labels(["likes", "knows"])).unwrap()));
     assert_eq!(built(), 1, "by another one of the timestamp");
     let recent = both.clone().filter("since", Comparison::Greater, 2020);
-    assert_eq!((a.view_selected(&recent).unwrap().edge_count(), built()), (2, 2), "others are chosen");
+    assert_eq!((a.view(&recent).unwrap().edge_count(), built()), (2, 2), "others are chosen");
     let charged = graph.stats().unwrap().view_bytes;
     assert!(charged > 0);
     let other_value = both.clone().filter("since", Comparison::Greater, 2023);
-    assert_eq!(a.view_selected(&other_value).unwrap().edge_count(), 1);
+    assert_eq!(a.view(&other_value).unwrap().edge_count(), 1);
     graph.insert_edge(8, 9).unwrap();
     let later = graph.snapshot().unwrap();
-    assert_eq!(later.view_selected(&both).unwrap().vertex_count(), 5, "of another timestamp");
+    assert_eq!(later.view(&both).unwrap().vertex_count(), 5, "of another timestamp");
     let weak = Arc::downgrade(&view);
     drop((view, a, b));
     assert!(weak.upgrade().is_none(), "a snapshot alone keeps it");
@@ -158,15 +159,15 @@ fn a_snapshot_keeps_some_views_of_chosen_edges() {
     let graph = small();
     let snapshot = graph.snapshot().unwrap();
     let knows = |since: i64| EdgeSelection::of("knows").filter("since", Comparison::Greater, since);
-    let first = Arc::downgrade(&snapshot.view_selected(&knows(0)).unwrap());
+    let first = Arc::downgrade(&snapshot.view(&knows(0)).unwrap());
     for since in 1..8 {
-        snapshot.view_selected(&knows(since)).unwrap();
+        snapshot.view(&knows(since)).unwrap();
     }
     assert!(first.upgrade().is_some());
-    snapshot.view_selected(&knows(0)).unwrap(); // now the last requested view
-    snapshot.view_selected(&knows(8)).unwrap();
+    snapshot.view(&knows(0)).unwrap(); // now the last requested view
+    snapshot.view(&knows(8)).unwrap();
     assert!(first.upgrade().is_some());
-    (9..17).for_each(|since| _ = snapshot.view_selected(&knows(since)).unwrap());
+    (9..17).for_each(|since| _ = snapshot.view(&knows(since)).unwrap());
     assert!(first.upgrade().is_none());
 }
 
@@ -175,7 +176,7 @@ fn views_are_known_by_all_their_conditions() {
     let graph = small();
     let snapshot = graph.snapshot().unwrap();
     let after = |since: i64| EdgeSelection::of("knows").filter("since", Comparison::Greater, since);
-    let view = |selection: &EdgeSelection<'_>| snapshot.view_selected(selection).unwrap();
+    let view = |selection: &EdgeSelection<'_>| snapshot.view(selection).unwrap();
     let count = |selection: &EdgeSelection<'_>| view(selection).edge_count();
     let between = after(2000).filter("since", Comparison::Less, 2020);
     assert_eq!((count(&after(2000)), count(&between)), (2, 1));
@@ -201,8 +202,8 @@ fn an_edge_of_a_label_without_the_property_has_no_value() {
     let snapshot = graph.snapshot().unwrap();
     let at_3 = |condition| {
         let selection = EdgeSelection::of_labels(["likes", "knows"]).filter_by("stars", condition);
-        let point = snapshot.degree_selected(&selection, 3).unwrap().unwrap();
-        (point, snapshot.view_selected(&selection).unwrap().edge_count())
+        let point = snapshot.degree(3, &selection).unwrap().unwrap();
+        (point, snapshot.view(&selection).unwrap().edge_count())
     };
     assert_eq!(at_3(Condition::NotNull), (1, 1));
     assert_eq!(at_3(Condition::Null), (1, 3), "one of likes, two of knows");
@@ -215,11 +216,11 @@ fn an_edge_of_a_label_without_the_property_has_no_value() {
 fn the_edges_of_one_label_as_they_are_have_its_view() {
     let graph = small();
     let snapshot = graph.snapshot().unwrap();
-    let known = snapshot.view_of("knows").unwrap();
-    assert!(Arc::ptr_eq(&known, &snapshot.view_selected(&EdgeSelection::of("knows")).unwrap()));
+    let known = snapshot.view("knows").unwrap();
+    assert!(Arc::ptr_eq(&known, &snapshot.view(&EdgeSelection::of("knows")).unwrap()));
     let all_ranks = EdgeSelection::of_labels(["knows", "", "knows"]).ranks(..);
-    assert!(Arc::ptr_eq(&known, &snapshot.view_selected(&all_ranks).unwrap()), "the other one has no edges");
-    assert_eq!(snapshot.view_selected(&EdgeSelection::of("").ranks(3..)).unwrap().edge_count(), 0);
+    assert!(Arc::ptr_eq(&known, &snapshot.view(&all_ranks).unwrap()), "the other one has no edges");
+    assert_eq!(snapshot.view(&EdgeSelection::of("").ranks(3..)).unwrap().edge_count(), 0);
 }
 
 #[test]
@@ -228,8 +229,8 @@ fn what_makes_no_sense_is_an_error_that_names_it() {
     let graph = small();
     let snapshot = graph.snapshot().unwrap();
     let refused = |selection: &EdgeSelection<'_>| {
-        let of_view = snapshot.view_selected(selection).map(|view| view.edge_count()).unwrap_err();
-        let of_point = snapshot.degree_selected(selection, 1).unwrap_err();
+        let of_view = snapshot.view(selection).map(|view| view.edge_count()).unwrap_err();
+        let of_point = snapshot.degree(1, selection).unwrap_err();
         assert_eq!(of_view.to_string(), of_point.to_string());
         of_view
     };
@@ -269,10 +270,10 @@ fn what_makes_no_sense_is_an_error_that_names_it() {
     let unweighted = EdgeSelection::of_labels(["knows", ""]).weighted_by("since", None);
     graph.insert_edge(1, 2).unwrap();
     let later = graph.snapshot().unwrap();
-    let error = later.view_selected(&unweighted).map(drop).unwrap_err();
+    let error = later.view(&unweighted).map(drop).unwrap_err();
     assert_eq!(error.to_string(), "the edge from 1 to 2 has no value of property since");
-    assert!(later.view_selected(&EdgeSelection::of("met").weighted_by("since", None)).is_err());
+    assert!(later.view(&EdgeSelection::of("met").weighted_by("since", None)).is_err());
     let none = EdgeSelection::of("knows").ranks(5..3);
-    assert_eq!(snapshot.degree_selected(&none, 1).unwrap(), Some(0));
-    assert_eq!(snapshot.view_selected(&none).unwrap().edge_count(), 0);
+    assert_eq!(snapshot.degree(1, &none).unwrap(), Some(0));
+    assert_eq!(snapshot.view(&none).unwrap().edge_count(), 0);
 }

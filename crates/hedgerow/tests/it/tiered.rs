@@ -99,7 +99,7 @@ fn in_memory(snapshot: &Snapshot) -> Vec<Outcome> {
 }
 
 fn these_in_memory(kernels: &[Arguments], snapshot: &Snapshot) -> Vec<Outcome> {
-    let view = snapshot.view().unwrap();
+    let view = snapshot.default_label().view().unwrap();
     kernels.iter().map(|arguments| run_resident(arguments, view, &Cancel::new()).unwrap()).collect()
 }
 
@@ -127,7 +127,7 @@ fn scan(snapshot: &Snapshot) -> (u64, u64, f64) {
             mixed.wrapping_add((u64::from(a.0) << 32 | u64::from(b.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         sum += weight;
     };
-    snapshot.for_each_edge(edge).unwrap();
+    snapshot.default_label().for_each_edge(edge).unwrap();
     (edges, mixed, sum)
 }
 
@@ -233,7 +233,7 @@ fn a_held_view_by_the_page_gives_the_same_while_the_graph_changes() {
         let disk = store_of(kind, 4, 100_000);
         let graph = kind.options().memory_limit(hedgerow::LEAST_MEMORY_LIMIT).open_on(disk.handle()).unwrap();
         let snapshot = graph.snapshot().unwrap();
-        let view = snapshot.tiered_view_of("").unwrap();
+        let view = TieredView::new(&snapshot, "").unwrap();
         let (before, scanned) = (these_by_page(&kernels, &view), scan(&snapshot));
         let mut rng = SplitMix64::new(1);
         for round in 0..10 {
@@ -252,7 +252,7 @@ fn a_held_view_by_the_page_gives_the_same_while_the_graph_changes() {
         assert_eq!(scan(&snapshot), scanned);
         let now = graph.snapshot().unwrap();
         assert_ne!(now.edge_count().unwrap(), snapshot.edge_count().unwrap());
-        let again = these_by_page(&kernels, &now.tiered_view_of("").unwrap());
+        let again = these_by_page(&kernels, &TieredView::new(&now, "").unwrap());
         agree(&again, &these_in_memory(&kernels, &now));
     }
 }
@@ -266,7 +266,7 @@ fn kernels_by_the_page_find_incoming_edges_that_are_not_kept() {
     let limit = hedgerow::LEAST_MEMORY_LIMIT;
     let graph = kind.options().memory_limit(limit).open_on(disk.handle()).unwrap();
     let snapshot = graph.snapshot().unwrap();
-    let view = snapshot.tiered_view_of("").unwrap();
+    let view = TieredView::new(&snapshot, "").unwrap();
     let against = |direction: Direction| {
         let mut arguments = registry::find("bfs").unwrap().arguments();
         arguments.set("source", VertexId(64)).unwrap();
@@ -276,8 +276,9 @@ fn kernels_by_the_page_find_incoming_edges_that_are_not_kept() {
     let found = by_page(&view);
     let turned = run_by_page(&against(Direction::In), &view, &Cancel::new()).unwrap();
     agree(&found, &in_memory(&snapshot));
-    let along =
-        |direction| run_resident(&against(direction), snapshot.view().unwrap(), &Cancel::new()).unwrap();
+    let along = |direction| {
+        run_resident(&against(direction), snapshot.default_label().view().unwrap(), &Cancel::new()).unwrap()
+    };
     assert_eq!(turned, along(Direction::In));
     assert_ne!(turned, along(Direction::Out));
 }
@@ -289,7 +290,7 @@ fn copy(snapshot: &Snapshot, kind: Kind, vertices: usize) -> PlainGraph {
     for v in 0..vertices as u64 {
         plain.live[v as usize] = snapshot.contains_vertex(v).unwrap();
     }
-    snapshot.for_each_edge_of("", |a, b, _| _ = plain.edges.insert((a.0, b.0), 1.0)).unwrap();
+    snapshot.for_each_edge("", |e| _ = plain.edges.insert((e.src().0, e.dst().0), 1.0)).unwrap();
     plain
 }
 
@@ -338,7 +339,7 @@ fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
         // processor for a while.
         while rounds.load(Relaxed) < 60 || (evicted.load(Relaxed) < 1_000 && rounds.load(Relaxed) < 30_000) {
             let snapshot = graph.snapshot().unwrap();
-            let view = snapshot.tiered_view_of("").unwrap();
+            let view = TieredView::new(&snapshot, "").unwrap();
             let plain = copy(&snapshot, kind, 2 * PAGE as usize);
             check_runs(&view, &plain);
             std::thread::sleep(Duration::from_millis(1));
@@ -358,7 +359,7 @@ fn damage_in_a_page_fails_what_needs_it_alone() {
     let segment = sound.keys().find(|name| name.ends_with(".csr")).unwrap().clone();
     let graph = kind.options().open_on(disk.handle()).unwrap();
     let snapshot = graph.snapshot().unwrap();
-    let view = snapshot.tiered_view_of("").unwrap();
+    let view = TieredView::new(&snapshot, "").unwrap();
     let at = sound[&segment].len() as u64 / 2;
     assert!(disk.corrupt(&segment, at, 0x10));
     let page = |page: u32| {

@@ -89,7 +89,7 @@ pub(crate) fn a_backup_beside_writers_is_a_prefix() {
             let restored = opened(&copy);
             let snapshot = restored.snapshot().unwrap();
             assert_eq!(snapshot.edge_count().unwrap(), done.timestamp.0);
-            assert!((0..done.timestamp.0).all(|n| snapshot.contains_edge(n, n + 1).unwrap()));
+            assert!((0..done.timestamp.0).all(|n| snapshot.contains_edge((n, n + 1)).unwrap()));
             checked += 1;
         }
         over.store(true, Ordering::SeqCst);
@@ -271,7 +271,7 @@ fn salvage_ring(disk: &SimFs, name: &str, at: usize, lost: &BTreeSet<u64>) {
     let edges_with = |ends: usize| (0..RING).filter(|v| ends_lost(*v) == ends).count() as u64;
     assert_eq!((report.edges, report.lost_edges), (edges_with(0), edges_with(1)), "{}", what());
     let all = (0..RING).filter(|v| ends_lost(*v) == 0);
-    assert!(all.into_iter().all(|v| snapshot.contains_edge(v, (v + 1) % RING).unwrap()), "{}", what());
+    assert!(all.into_iter().all(|v| snapshot.contains_edge((v, (v + 1) % RING)).unwrap()), "{}", what());
 }
 
 pub(crate) fn what_is_missing_or_foreign_is_told() {

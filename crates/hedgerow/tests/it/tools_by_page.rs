@@ -341,7 +341,7 @@ fn content(graph: &Graph) -> (u64, u64) {
             let rest = row.weight().to_bits() ^ seconds << 20 ^ row.rank() << 3;
             mixed = mixed.wrapping_add((ends ^ rest.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         };
-        snapshot.for_each_edge_row(label.id(), edge).unwrap();
+        snapshot.for_each_edge(label.id(), edge).unwrap();
     }
     (edges, mixed)
 }

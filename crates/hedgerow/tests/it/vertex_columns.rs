@@ -148,7 +148,7 @@ fn a_transaction_reads_what_it_put_by_the_column() {
     let snapshot = graph.snapshot().unwrap();
     assert_eq!(snapshot.vertex_property(3, "age").unwrap(), Some(Value::I64(50)));
     assert_eq!(snapshot.vertex_property(3, "name").unwrap(), Some(Value::from("Ann")));
-    assert!(snapshot.contains_edge(1, 2).unwrap());
+    assert!(snapshot.contains_edge((1, 2)).unwrap());
 }
 
 #[test]

@@ -30,14 +30,14 @@ fn random_graph(directed: bool, weighted: bool, seed: u64) -> (Graph, Rng) {
 
 /// Compares the lists of the view with point reads of the same snapshot.
 fn compare(snapshot: &Snapshot, vertices: impl Iterator<Item = u64>) {
-    let view = snapshot.view().unwrap();
+    let view = snapshot.default_label().view().unwrap();
     for v in vertices {
         let id = VertexId(v as u32);
         assert_eq!(view.contains(id), snapshot.contains_vertex(v).unwrap(), "vertex {v}");
         for direction in [Direction::Out, Direction::In] {
             let (mut of_view, mut read) = (Vec::new(), Vec::new());
             view.for_each_weighted(id, direction, |u, w| of_view.push((u, w)));
-            snapshot.for_each_neighbor(id, direction, |u, w| read.push((u, w))).unwrap();
+            snapshot.default_label().for_each_neighbor(id, direction, |u, w| read.push((u, w))).unwrap();
             assert_eq!(of_view, read, "vertex {v} {direction:?}");
             assert_eq!(view.degree(id, direction), read.len());
         }
@@ -46,10 +46,10 @@ fn compare(snapshot: &Snapshot, vertices: impl Iterator<Item = u64>) {
 
 fn check_whole(snapshot: &Snapshot) {
     compare(snapshot, 0..VERTICES);
-    let view = snapshot.view().unwrap();
+    let view = snapshot.default_label().view().unwrap();
     assert_eq!(view.vertex_count() as u64, snapshot.vertex_count());
     let mut edges = 0;
-    snapshot.for_each_edge(|_, _, _| edges += 1).unwrap();
+    snapshot.default_label().for_each_edge(|_, _, _| edges += 1).unwrap();
     assert_eq!(edges, snapshot.edge_count().unwrap());
 }
 
@@ -59,32 +59,33 @@ pub(crate) fn reads_by_id_agree_with_and_without_a_view() {
         for _ in 0..20 {
             (0..50).for_each(|_| change(&graph, &mut rng));
             let (plain, viewed) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
-            plain.set_views_by_reads(false);
-            viewed.view().unwrap();
+            plain.default_label().set_views_by_reads(false);
+            viewed.default_label().view().unwrap();
             let mut found = 0;
             for u in 0..VERTICES {
                 let (a, b) = (VertexId(u as u32), VertexId(rng.below(VERTICES) as u32));
-                let edge = plain.contains_edge_by_id(a, b).unwrap();
+                let edge = plain.default_label().contains_edge(a, b).unwrap();
                 assert_eq!(
                     (edge, edge),
                     (
-                        viewed.contains_edge_by_id(a, b).unwrap(),
-                        plain.contains_edge(u, u64::from(b.0)).unwrap()
+                        viewed.default_label().contains_edge(a, b).unwrap(),
+                        plain.contains_edge((u, u64::from(b.0))).unwrap()
                     )
                 );
                 plain
+                    .default_label()
                     .for_each_neighbor(a, Direction::Out, |v, _| {
                         assert!(
-                            plain.contains_edge_by_id(a, v).unwrap()
-                                && viewed.contains_edge_by_id(a, v).unwrap()
+                            plain.default_label().contains_edge(a, v).unwrap()
+                                && viewed.default_label().contains_edge(a, v).unwrap()
                         );
                         found += 1;
                     })
                     .unwrap();
                 for direction in [Direction::Out, Direction::In] {
                     let degree = plain.degree(u, direction).unwrap().unwrap_or(0);
-                    assert_eq!(plain.degree_by_id(a, direction).unwrap(), degree);
-                    assert_eq!(viewed.degree_by_id(a, direction).unwrap(), degree);
+                    assert_eq!(plain.default_label().degree(a, direction).unwrap(), degree);
+                    assert_eq!(viewed.default_label().degree(a, direction).unwrap(), degree);
                 }
             }
             assert!(found > 0);
@@ -107,17 +108,20 @@ pub(crate) fn reads_by_id_find_every_neighbor_of_a_hub() {
     kept.iter().for_each(|&v| assert!(graph.insert_edge(hub, v).unwrap()));
     for view in [false, true] {
         let snapshot = graph.snapshot().unwrap();
-        snapshot.set_views_by_reads(false);
+        snapshot.default_label().set_views_by_reads(false);
         if view {
-            snapshot.view().unwrap();
+            snapshot.default_label().view().unwrap();
         }
         let id = |v: u64| VertexId(v as u32);
-        assert!(kept.iter().all(|&v| snapshot.contains_edge_by_id(id(hub), id(v)).unwrap()), "view {view}");
         assert!(
-            !absent.iter().any(|&v| snapshot.contains_edge_by_id(id(hub), id(v)).unwrap()),
+            kept.iter().all(|&v| snapshot.default_label().contains_edge(id(hub), id(v)).unwrap()),
             "view {view}"
         );
-        assert_eq!(snapshot.degree_by_id(id(hub), Direction::Out).unwrap(), kept.len());
+        assert!(
+            !absent.iter().any(|&v| snapshot.default_label().contains_edge(id(hub), id(v)).unwrap()),
+            "view {view}"
+        );
+        assert_eq!(snapshot.default_label().degree(id(hub), Direction::Out).unwrap(), kept.len());
     }
 }
 
@@ -138,10 +142,10 @@ fn change(graph: &Graph, rng: &mut Rng) {
 pub(crate) fn snapshots_of_one_timestamp_share_a_view() {
     let (graph, _) = random_graph(false, false, 1);
     let (a, b) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
-    assert!(std::ptr::eq(a.view().unwrap(), b.view().unwrap()));
+    assert!(std::ptr::eq(a.default_label().view().unwrap(), b.default_label().view().unwrap()));
     graph.insert_edge(1, 2).unwrap();
     let c = graph.snapshot().unwrap();
-    assert!(!std::ptr::eq(a.view().unwrap(), c.view().unwrap()));
+    assert!(!std::ptr::eq(a.default_label().view().unwrap(), c.default_label().view().unwrap()));
     let stats = graph.stats().unwrap();
     assert_eq!((stats.views_built, stats.views_refreshed), (1, 1));
     assert!(stats.view_bytes > 0);
@@ -154,7 +158,7 @@ pub(crate) fn a_few_point_reads_build_no_view() {
         let snapshot = graph.snapshot().unwrap();
         let (u, v) = (rng.below(VERTICES), rng.below(VERTICES));
         snapshot.contains_vertex(u).unwrap();
-        snapshot.contains_edge(u, v).unwrap();
+        snapshot.contains_edge((u, v)).unwrap();
         snapshot.weight(u, v).unwrap();
         snapshot.degree(u, Direction::In).unwrap();
         snapshot.neighbors(u, Direction::Out).unwrap();
@@ -162,7 +166,7 @@ pub(crate) fn a_few_point_reads_build_no_view() {
         snapshot.vertex_id(u).unwrap().map(|id| snapshot.vertex_key(id).unwrap());
         assert!(snapshot.vertex_count() > 0 && snapshot.edge_count().unwrap() > 0);
         let mut tx = graph.write().unwrap();
-        tx.contains_edge(u, v).unwrap();
+        tx.contains_edge((u, v)).unwrap();
         tx.degree(u, Direction::Out).unwrap();
     }
     let stats = graph.stats().unwrap();
@@ -211,7 +215,7 @@ pub(crate) fn a_refresh_of_many_subgraphs_reads_all_that_changed() {
     for round in 0..6 {
         // In half of the rounds another snapshot still uses the view that is made into the next one.
         let snapshot = graph.snapshot().unwrap();
-        snapshot.view().unwrap();
+        snapshot.default_label().view().unwrap();
         held.extend((round % 2 == 0).then_some(snapshot));
         let mut vertex = |subgraph: u64| subgraph * 64 + rng.below(64);
         let changed = 300 * (round + 1).min(4);
@@ -245,7 +249,10 @@ pub(crate) fn views_beside_writers_are_of_one_timestamp() {
                     for _ in 0..150 {
                         let snapshot = graph.snapshot().unwrap();
                         // Edges and degrees must agree within the view, and with the counts of the snapshot.
-                        assert_eq!(snapshot.view().unwrap().vertex_count() as u64, snapshot.vertex_count());
+                        assert_eq!(
+                            snapshot.default_label().view().unwrap().vertex_count() as u64,
+                            snapshot.vertex_count()
+                        );
                         compare(&snapshot, (0..200).map(|_| rng.below(VERTICES)));
                         held.push(snapshot);
                         if rng.below(3) == 0 {
@@ -267,7 +274,7 @@ pub(crate) fn a_settled_graph_gets_a_settled_view_at_the_same_timestamp() {
     let (graph, mut rng) = random_graph(false, false, 5);
     (0..2000).for_each(|_| change(&graph, &mut rng));
     let corrected = |snapshot: &Snapshot| {
-        let view = snapshot.view().unwrap();
+        let view = snapshot.default_label().view().unwrap();
         let lists = (0..VERTICES as u32).map(|v| view.neighbors(VertexId(v), Direction::Out));
         lists.filter(|list| list.as_slice().is_none()).count()
     };
@@ -285,9 +292,9 @@ pub(crate) fn a_settled_graph_gets_a_settled_view_at_the_same_timestamp() {
 
 pub(crate) fn a_view_that_keeps_many_old_lists_is_given_up() {
     let (graph, mut rng) = random_graph(false, false, 6);
-    graph.snapshot().unwrap().view().unwrap();
+    graph.snapshot().unwrap().default_label().view().unwrap();
     let kept = graph.snapshot().unwrap();
-    kept.view().unwrap();
+    kept.default_label().view().unwrap();
     // Enough merges to replace every list several times.
     while graph.stats().unwrap().views_kept > 0 {
         let mut tx = graph.write().unwrap();
@@ -344,12 +351,12 @@ pub(crate) fn views_of_labels_are_kept_and_made_of_one_another() {
             let old = graph.snapshot().unwrap();
             change(&graph, label);
             let snapshot = graph.snapshot().unwrap();
-            let view = snapshot.view_of(&*name).unwrap();
+            let view = snapshot.view(&*name).unwrap();
             let mut expected = Vec::new();
-            snapshot.for_each_edge_of(&*name, |v, u, _| expected.push((v.0, u.0))).unwrap();
+            snapshot.for_each_edge(&*name, |e| expected.push((e.src().0, e.dst().0))).unwrap();
             assert_eq!(listed(&view), expected, "{name} in round {round}");
             assert_eq!(view.edge_count(), expected.len() as u64);
-            assert!(Arc::ptr_eq(&view, &snapshot.view_of(&*name).unwrap()), "one timestamp, one view");
+            assert!(Arc::ptr_eq(&view, &snapshot.view(&*name).unwrap()), "one timestamp, one view");
             let after = graph.stats().unwrap();
             let made = |s: &Stats| (s.views_built, s.views_refreshed);
             let (built, refreshed) = made(&before);
@@ -357,8 +364,8 @@ pub(crate) fn views_of_labels_are_kept_and_made_of_one_another() {
             assert_eq!(made(&after), again, "round {round}");
             // The view of an older snapshot, made from the newer view.
             let mut earlier = Vec::new();
-            old.for_each_edge_of(&*name, |v, u, _| earlier.push((v.0, u.0))).unwrap();
-            assert_eq!(listed(&old.view_of(&*name).unwrap()), earlier);
+            old.for_each_edge(&*name, |e| earlier.push((e.src().0, e.dst().0))).unwrap();
+            assert_eq!(listed(&old.view(&*name).unwrap()), earlier);
         }
         if round == 20 {
             graph.settle().unwrap();

@@ -65,10 +65,13 @@ fn visit(view: &TieredView, direction: Direction, rng: &mut SplitMix64) -> u64 {
     for (v, list) in &visited {
         assert!(frontier.contains(v));
         let mut expected = BTreeMap::new();
-        let list_of =
-            view.snapshot().for_each_neighbor(VertexId(*v as u32), direction, |neighbor, weight| {
+        let list_of = view.snapshot().default_label().for_each_neighbor(
+            VertexId(*v as u32),
+            direction,
+            |neighbor, weight| {
                 expected.insert(u64::from(neighbor.0), weight);
-            });
+            },
+        );
         list_of.unwrap();
         assert!(*list == expected, "{v}: {} of {} neighbours", list.len(), expected.len());
     }
@@ -134,7 +137,7 @@ fn reads_of_many_threads_keep_the_account_within_the_limit() {
                     scope.spawn(move || {
                         begin.wait();
                         let mut rng = SplitMix64::new(10 + thread);
-                        let view = graph.snapshot().unwrap().tiered_view_of("").unwrap();
+                        let view = TieredView::new(&graph.snapshot().unwrap(), "").unwrap();
                         for direction in [Direction::Out, Direction::In] {
                             scanned.fetch_add(scan(&view, direction, thread as u32 * 3 * RUN), Relaxed);
                             visit(&view, direction, &mut rng);

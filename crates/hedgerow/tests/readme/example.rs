@@ -10,13 +10,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     txn.commit()?; // returns once it is on stable media
 
     // Runs again after a conflict, at most 10 times.
-    graph.transact(10, |txn| if txn.contains_edge(1, 3)? { Ok(false) } else { txn.insert_edge(1, 3) })?;
+    graph.transact(10, |txn| if txn.contains_edge((1, 3))? { Ok(false) } else { txn.insert_edge(1, 3) })?;
 
     let snapshot = graph.snapshot()?; // stays as it is, whatever is written meanwhile
     assert_eq!(snapshot.degree(2, Direction::Out)?, Some(2));
-    let view = snapshot.view()?;
-    let scores = pagerank(view, &PageRankConfig::default())?;
-    for (vertex, score) in top_k(view, &scores, 3) {
+    let view = snapshot.view(Direction::Out)?;
+    let scores = pagerank(&*view, &PageRankConfig::default())?;
+    for (vertex, score) in top_k(&*view, &scores, 3) {
         println!("{:?}: {score:.4}", snapshot.vertex_key(vertex)?);
     }
     Ok(())

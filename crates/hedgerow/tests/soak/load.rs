@@ -114,6 +114,7 @@ impl Writer {
 fn digest(snapshot: &Snapshot) -> (u64, u64, u64) {
     let mut sum = 0u64;
     snapshot
+        .default_label()
         .for_each_edge(|src, dst, weight| {
             let edge = (u64::from(src.0) << 32 | u64::from(dst.0)) ^ weight.to_bits();
             sum = sum.wrapping_add(edge.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -145,7 +146,7 @@ pub(crate) fn long_reads(graph: &Graph, over: &AtomicBool, counts: &Counts, seed
 pub(crate) fn traversals(graph: &Graph, over: &AtomicBool, counts: &Counts) {
     while !over.load(Ordering::Relaxed) {
         let snapshot = graph.snapshot().expect("a snapshot");
-        let view = snapshot.view().unwrap();
+        let view = snapshot.default_label().view().unwrap();
         let mut seen = vec![false; view.vertex_bound()];
         let (mut queue, mut edges) = (std::collections::VecDeque::new(), 0u64);
         for root in view.vertices() {

@@ -103,7 +103,7 @@ fn child() {
     let (before, program) = (told("VmRSS"), told("RssFile"));
     if limit == 0 {
         let graph = options().open(store).expect("the store opens");
-        graph.snapshot().and_then(|snapshot| snapshot.view().map(drop)).expect("all is read");
+        graph.snapshot().and_then(|snapshot| snapshot.default_label().view().map(drop)).expect("all is read");
         return;
     }
     let graph = options().memory_limit(limit).open(store).expect("the store opens");
@@ -156,7 +156,7 @@ fn run_kernels(graph: &Graph, limit: u64) {
     let three = PageRankConfig { iterations: 3, ..PageRankConfig::default() };
     hedgerow_kernels::pagerank(&view, &three).expect("by the page");
     let mut found = 0;
-    snapshot.for_each_edge(|_, _, _| found += 1).expect("scanned");
+    snapshot.default_label().for_each_edge(|_, _, _| found += 1).expect("scanned");
     assert_eq!(found, edges);
 }
 

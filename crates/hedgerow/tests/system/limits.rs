@@ -176,7 +176,7 @@ impl Run {
         }
         let (label, v, _) = self.plan.random_edge();
         let name = Plan::label(label);
-        let degree = snapshot.degree_of(name.as_str(), v, Direction::Out);
+        let degree = snapshot.degree(v, (name.as_str(), Direction::Out));
         if let Some(degree) = self.told("degree", degree) {
             let at = |&&(of, src, dst): &&(u64, u64, u64)| {
                 of == label && (src == v || !self.plan.directed && dst == v)

@@ -81,7 +81,9 @@ fn measure(
     let (mut mine, mut plain) = (Times::new(), Times::new());
     if let Some(store) = store {
         let snapshot = store.snapshot()?;
-        kernels.iter().try_for_each(|kernel| same_answers(kernel, snapshot.view()?, csr, sources[0]))?;
+        kernels
+            .iter()
+            .try_for_each(|kernel| same_answers(kernel, snapshot.default_label().view()?, csr, sources[0]))?;
     }
     // The first round warms up the store and the CSR; its times are not kept.
     for round in 0..=work.options.repeat() {
@@ -90,7 +92,9 @@ fn measure(
         for kernel in &kernels {
             // The store and the CSR take turns, and each runs first equally often.
             let mut turn = |of_store: bool| match (of_store, &snapshot) {
-                (true, Some(snapshot)) => time(kernel, sources, &mut kept.0, of_view(snapshot.view()?)),
+                (true, Some(snapshot)) => {
+                    time(kernel, sources, &mut kept.0, of_view(snapshot.default_label().view()?))
+                }
                 (true, None) => Ok(()),
                 (false, _) => time(kernel, sources, &mut kept.1, of_csr(csr)),
             };

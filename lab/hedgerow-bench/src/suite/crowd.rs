@@ -172,7 +172,7 @@ fn beside(
         let begun = Instant::now();
         let snapshot = store.snapshot().expect("the store is open");
         opening.note(begun);
-        let found = snapshot.contains_edge(u64::from(src), u64::from(dst));
+        let found = snapshot.contains_edge((u64::from(src), u64::from(dst)));
         assert!(found.is_ok_and(|found| found), "an edge is gone");
         held.push(snapshot);
         if held.len() > most {

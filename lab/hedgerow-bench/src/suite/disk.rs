@@ -101,7 +101,7 @@ fn fill(work: &Work<'_>, path: &Path) -> Result<f64> {
 /// Returns the bytes of the store once all of it is in memory, without its view.
 fn bytes_in_memory(work: &Work<'_>, path: &Path) -> Result<u64> {
     let store = open(work, path, None)?;
-    store.snapshot()?.view()?;
+    store.snapshot()?.default_label().view()?;
     let stats = store.stats()?;
     store.close()?;
     Ok(stats.memory_bytes() - stats.view_bytes)

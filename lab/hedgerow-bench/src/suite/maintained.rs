@@ -90,7 +90,7 @@ fn measure(
     snapshot: &Snapshot,
     figures: &mut [(Vec<f64>, Vec<f64>)],
 ) -> Result<()> {
-    let (view, cancel) = (snapshot.view()?, Cancel::new());
+    let (view, cancel) = (snapshot.default_label().view()?, Cancel::new());
     for (handle, (updates, scratch)) in kept.iter_mut().zip(figures) {
         let begun = Instant::now();
         let (answer, made) = handle.at(snapshot)?;

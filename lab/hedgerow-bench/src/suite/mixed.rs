@@ -79,7 +79,7 @@ fn pairs(
     }
     let on_store = || -> Result<()> {
         let snapshot = store.snapshot()?;
-        read(snapshot.view()?, reading)
+        read(snapshot.default_label().view()?, reading)
     };
     let on_csr = || read(csr, reading);
     let mut figures: [Vec<f64>; 4] = Default::default();

@@ -59,7 +59,7 @@ const READS_OF: [(&str, Read<Snapshot>, Read<Csr>); 8] = [
         |s, q| {
             let mut sum = 0;
             for &v in &q.vertices {
-                sum += s.degree_by_id(v, Direction::Out)? as u64;
+                sum += s.default_label().degree(v, Direction::Out)? as u64;
             }
             Ok((q.vertices.len() as u64, sum))
         },
@@ -124,7 +124,7 @@ impl Questions {
 fn edges_of_snapshot(snapshot: &Snapshot, edges: &[(VertexId, VertexId)]) -> Result<(u64, u64)> {
     let mut found = 0;
     for &(u, v) in edges {
-        found += u64::from(snapshot.contains_edge_by_id(u, v)?);
+        found += u64::from(snapshot.default_label().contains_edge(u, v)?);
     }
     Ok((edges.len() as u64, found))
 }
@@ -142,7 +142,7 @@ fn batches_of_snapshot(snapshot: &Snapshot, edges: &[(VertexId, VertexId)]) -> R
     for batch in edges.chunks(BATCH) {
         keys.clear();
         keys.extend(batch.iter().map(|(u, v)| (u64::from(u.0), u64::from(v.0))));
-        let batch = snapshot.contains_edges_of("", &keys)?;
+        let batch = snapshot.contains_edges(&keys, "")?;
         found += batch.iter().map(|&found| u64::from(found)).sum::<u64>();
     }
     Ok((edges.len() as u64, found))
@@ -164,7 +164,7 @@ fn batches_of_csr(csr: &Csr, edges: &[(VertexId, VertexId)]) -> (u64, u64) {
 fn scan_snapshot(snapshot: &Snapshot, vertices: impl Iterator<Item = VertexId>) -> Result<(u64, u64)> {
     let (mut read, mut sum) = (0, 0);
     for v in vertices {
-        snapshot.visit_neighbors(v, Direction::Out, |run, _| {
+        snapshot.default_label().visit_neighbors(v, Direction::Out, |run, _| {
             read += run.len() as u64;
             sum += run.iter().map(|u| u64::from(u.0)).sum::<u64>();
         })?;
@@ -174,7 +174,7 @@ fn scan_snapshot(snapshot: &Snapshot, vertices: impl Iterator<Item = VertexId>) 
 
 fn scan_in_order(snapshot: &Snapshot, bound: u32) -> Result<(u64, u64)> {
     let (mut read, mut sum) = (0, 0);
-    let mut cursor = snapshot.neighbor_cursor(Direction::Out);
+    let mut cursor = snapshot.default_label().neighbor_cursor(Direction::Out);
     for v in (0..bound).map(VertexId) {
         cursor.visit(v, |run, _| {
             read += run.len() as u64;
@@ -201,7 +201,7 @@ fn two_hops_of_snapshot(snapshot: &Snapshot, questions: &Questions) -> Result<(u
     for &v in questions.vertices.iter().take(SOURCES) {
         first.clear();
         // The neighbours ascend, so that the same ones are followed as on the CSR.
-        snapshot.for_each_neighbor(v, Direction::Out, |u, _| first.push(u))?;
+        snapshot.default_label().for_each_neighbor(v, Direction::Out, |u, _| first.push(u))?;
         let (more, of_them) = scan_snapshot(snapshot, first.iter().copied().take(FOLLOWED))?;
         read += more + first.len() as u64;
         sum += of_them;
@@ -230,14 +230,14 @@ fn reads(
 ) -> Result<()> {
     let viewed = store.map(Graph::snapshot).transpose()?;
     if let Some(viewed) = &viewed {
-        viewed.view()?;
+        viewed.default_label().view()?;
     }
     for (name, on_snapshot, on_csr) in READS_OF {
         if !work.options.wants(name) {
             continue;
         }
         let snapshot = store.map(Graph::snapshot).transpose()?;
-        snapshot.iter().for_each(|snapshot| snapshot.set_views_by_reads(false));
+        snapshot.iter().for_each(|snapshot| snapshot.default_label().set_views_by_reads(false));
         let engines = [("hedgerow", &snapshot), ("hedgerow-view", &viewed)];
         let (mut mine, mut plain) = (vec![Vec::new(); engines.len()], Vec::new());
         let mut looped = Vec::new();

@@ -117,7 +117,7 @@ fn first_reads(work: &Work<'_>, path: &Path, expected: u64) -> Result<(Vec<f64>,
         snapshot.degree(middle, Direction::Out)?;
         point.push(read.elapsed().as_secs_f64());
         let read = Instant::now();
-        let found = snapshot.view()?.edge_count();
+        let found = snapshot.default_label().view()?.edge_count();
         view.push((opened + read.elapsed()).as_secs_f64());
         drop(snapshot);
         store.close()?;

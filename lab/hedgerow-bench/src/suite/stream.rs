@@ -217,7 +217,7 @@ impl Flow<'_> {
     fn ask_once(&self, round: u32, figures: &mut Figures) -> Result<()> {
         let config = PageRankConfig { iterations: 10, ..PageRankConfig::default() };
         let snapshot = self.graph.snapshot()?;
-        let (view, made) = timed(|| snapshot.view().map_err(Into::into))?;
+        let (view, made) = timed(|| snapshot.default_label().view().map_err(Into::into))?;
         let stats = self.graph.stats()?;
         let rank = || timed(|| pagerank(view, &config).map_err(Into::into));
         // The two runs take turns: the first finds other data in the caches. The copy to the CSR comes before

@@ -201,7 +201,7 @@ fn measure(
     store.settle()?;
     let snapshot = store.snapshot()?;
     // These are figures of chains. With a view, the reads of a later round would give other figures.
-    snapshot.set_views_by_reads(false);
+    snapshot.default_label().set_views_by_reads(false);
     figures.add(label, "lookup.per_s", "look-ups/s", lookups(&snapshot, work, names)?);
     figures.add(label, "has_edge.per_s", "reads/s", has_edges(&snapshot, work, names)?);
     Ok(())
@@ -280,7 +280,7 @@ fn has_edges(snapshot: &Snapshot, work: &Work<'_>, names: &[Name]) -> Result<f64
         .collect();
     let begun = Instant::now();
     for (src, dst) in &asked {
-        if !black_box(snapshot.contains_edge(*src, *dst)?) {
+        if !black_box(snapshot.contains_edge((*src, *dst))?) {
             return Err("an edge is missing".into());
         }
     }

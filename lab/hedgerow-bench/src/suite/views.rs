@@ -34,7 +34,7 @@ pub(super) fn measure(work: &Work<'_>, store: &Graph, settled: bool, recorder: &
                     store.settle()?;
                 }
                 store.forget_views();
-                store.snapshot()?.view()?;
+                store.snapshot()?.default_label().view()?;
                 let inserted = insert(store, work.graph.vertices as u64, confined, &mut rng)?;
                 if !refresh {
                     store.forget_views();
@@ -84,6 +84,6 @@ fn insert(store: &Graph, vertices: u64, confined: bool, rng: &mut Rng) -> Result
 fn seconds_of_view(store: &Graph) -> Result<f64> {
     let snapshot = store.snapshot()?;
     let begun = Instant::now();
-    std::hint::black_box(snapshot.view()?.vertex_count());
+    std::hint::black_box(snapshot.default_label().view()?.vertex_count());
     Ok(begun.elapsed().as_secs_f64())
 }

@@ -91,7 +91,7 @@ fn what_is_plain_goes_this_way_and_nothing_else() {
         assert_eq!(commit(&graph, &[(Put, 7, 8), (Put, 7, FAR)]), Some(2), "all is in memory");
         graph.engine.pager.subgraphs.get(far, Hold::none()).unwrap().latch().evict(Direction::Out);
         assert_eq!(commit(&graph, &[(Put, 8, 9), (Put, 8, FAR)]), None, "not in memory");
-        assert!(!graph.snapshot().unwrap().contains_edge(8, 9).unwrap(), "nothing of it was done");
+        assert!(!graph.snapshot().unwrap().contains_edge((8, 9)).unwrap(), "nothing of it was done");
     }
 }
 

@@ -187,7 +187,7 @@ fn content(graph: &Graph) -> String {
         text += &format!("{id:?} {key:?}");
         for label in ["", "plain", "ranked", "rich"] {
             for direction in [Direction::Out, Direction::In] {
-                let edges = snapshot.edges_of(label, &key, direction).unwrap().unwrap();
+                let edges = snapshot.edges(&key, (label, direction)).unwrap().unwrap();
                 for edge in edges {
                     text +=
                         &format!(" {label}{direction:?}{:?}#{}{:?}", edge.key, edge.rank, edge.properties);

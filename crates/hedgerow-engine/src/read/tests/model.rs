@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hedgerow_core::{Direction, KeyKind, LabelId, Value, ValueRef, VertexKey};
+use hedgerow_core::{Comparison, Direction, KeyKind, LabelId, Value, ValueRef, VertexId, VertexKey};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::LabelOptions;
@@ -11,7 +11,10 @@ use crate::commit::WriteTxn;
 use crate::graph::Graph;
 use crate::options::{Options, Thresholds};
 use crate::read::all_labels::EdgePattern;
+use crate::read::many::MissingVertex;
+use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
+use crate::state::chosen_edges::EdgeDirection;
 use crate::state::edge_key::EdgeKey;
 
 /// The names of the labels by their numbers. Edges of the last one have ranks.
@@ -55,6 +58,75 @@ impl Model {
     }
 }
 
+/// A selection: labels, none for all; a range of ranks; the least value of `w`; and a direction.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    labels: &'static [usize],
+    ranks: (u64, u64),
+    least: Option<i64>,
+    direction: EdgeDirection,
+}
+
+impl Wanted {
+    /// Returns every seventh of the selections: of one label, of several and of all, with and without
+    /// conditions, in each direction. The number of edges decides where to begin, so that each is met.
+    fn some(model: &Model) -> impl Iterator<Item = Wanted> {
+        let labels: [&[usize]; 5] = [&[], &[0], &[2], &[1, 2], &[2, 0, 0]];
+        let directions = [EdgeDirection::Out, EdgeDirection::In, EdgeDirection::Both];
+        let of = move |(ranks, least)| {
+            labels.into_iter().flat_map(move |labels| {
+                directions.map(|direction| Wanted { labels, ranks, least, direction })
+            })
+        };
+        [((0, u64::MAX), None), ((1, 2), None), ((0, u64::MAX), Some(1 << 19)), ((0, 1), Some(1 << 18))]
+            .into_iter()
+            .flat_map(of)
+            .skip(model.edges.len() % 7)
+            .step_by(7)
+    }
+
+    fn selection(self) -> EdgeSelection<'static> {
+        let selection = match self.labels {
+            [] => EdgeSelection::all(),
+            labels => EdgeSelection::of_labels(labels.iter().map(|&label| LABELS[label])),
+        };
+        let selection = selection.direction(self.direction);
+        let selection = match self.ranks {
+            (0, u64::MAX) => selection,
+            (first, last) => selection.ranks(first..=last),
+        };
+        match self.least {
+            Some(least) => selection.filter("w", Comparison::GreaterOrEqual, least),
+            None => selection,
+        }
+    }
+
+    fn takes(self, (label, _, _, rank): Edge, w: i64) -> bool {
+        (self.labels.is_empty() || self.labels.contains(&label))
+            && (self.ranks.0..=self.ranks.1).contains(&rank)
+            && self.least.is_none_or(|least| w >= least)
+    }
+
+    /// Returns the chosen edges at a vertex: other ends, labels and ranks, sorted.
+    fn at(self, model: &Model, key: u64) -> Vec<(VertexKey, LabelId, u64)> {
+        let end = |(&edge, &w): (&Edge, &i64)| {
+            let (label, src, dst, rank) = edge;
+            let both = !model.directed || self.direction == EdgeDirection::Both;
+            let out = both || self.direction == EdgeDirection::Out;
+            let other = match () {
+                () if !self.takes(edge, w) => return None,
+                () if out && src == key => dst,
+                () if (both || !out) && dst == key => src,
+                () => return None,
+            };
+            Some((VertexKey::U64(other), LabelId(label as u16), rank))
+        };
+        let mut found: Vec<_> = model.edges.iter().filter_map(end).collect();
+        found.sort_unstable();
+        found
+    }
+}
+
 fn name((label, src, dst, rank): Edge) -> EdgeKey<'static> {
     EdgeKey::new(LABELS[label], src, dst).rank(rank)
 }
@@ -77,20 +149,20 @@ macro_rules! point_reads_agree {
                 for rank in 0..if label == 2 { RANKS } else { 1 } {
                     let edge = (label, src, dst, rank);
                     let value = model.edges.get(&model.stored(edge)).copied();
-                    assert_eq!(reader.contains_edge_of(name(edge)).unwrap(), value.is_some(), "{edge:?}");
+                    assert_eq!(reader.contains_edge(name(edge)).unwrap(), value.is_some(), "{edge:?}");
                     let found = reader.edge_property(name(edge), "w").unwrap();
                     assert_eq!(found, value.map(Value::I64), "{edge:?}");
                     of_label += usize::from(value.is_some());
                     ranks.extend(value.map(|_| rank));
                 }
                 let pattern = EdgePattern::between(src, dst).label(LABELS[label]);
-                let found = reader.contains_any_edge(pattern).unwrap();
+                let found = reader.contains_edge(pattern).unwrap();
                 assert_eq!(found, of_label > 0, "label {label} from {src} to {dst}");
             }
             let pattern = EdgePattern::between(src, dst);
-            assert_eq!(reader.contains_any_edge(pattern).unwrap(), !ranks.is_empty(), "{src} to {dst}");
+            assert_eq!(reader.contains_edge(pattern).unwrap(), !ranks.is_empty(), "{src} to {dst}");
             for rank in 0..RANKS {
-                let found = reader.contains_any_edge(pattern.rank(rank)).unwrap();
+                let found = reader.contains_edge(pattern.rank(rank)).unwrap();
                 assert_eq!(found, ranks.contains(&rank), "{src} to {dst}, rank {rank}");
             }
         }
@@ -99,15 +171,90 @@ macro_rules! point_reads_agree {
             for (label, of) in LABELS.into_iter().enumerate() {
                 let expected = model.at(label, key, direction);
                 let id = LabelId(label as u16);
-                all.extend(expected.iter().map(|(other, rank)| (other.clone(), id, *rank)));
-                assert_eq!(reader.degree_of(of, key, direction).unwrap(), Some(expected.len()));
-                assert_eq!(reader.neighbors_of(of, key, direction).unwrap(), Some(expected));
+                let expected: Vec<_> = expected.into_iter().map(|(other, rank)| (other, id, rank)).collect();
+                assert_eq!(reader.degree(key, (of, direction)).unwrap(), Some(expected.len()));
+                assert_eq!(reader.edge_list(key, (of, direction)).unwrap(), Some(expected.clone()));
+                let others = expected.iter().map(|(other, ..)| other.clone()).collect();
+                assert_eq!(reader.neighbors(key, (of, direction)).unwrap(), Some(others));
+                all.extend(expected);
             }
             all.sort_unstable();
-            assert_eq!(reader.degree_of_all(key, direction).unwrap(), Some(all.len()));
-            assert_eq!(reader.neighbors_of_all(key, direction).unwrap(), Some(all));
+            assert_eq!(reader.degree(key, direction).unwrap(), Some(all.len()));
+            assert_eq!(reader.edge_list(key, direction).unwrap(), Some(all));
+        }
+        for (wanted, &key) in Wanted::some(model).flat_map(|wanted| KEYS.iter().map(move |key| (wanted, key)))
+        {
+            let (selection, expected) = (wanted.selection(), wanted.at(model, key));
+            assert_eq!(reader.degree(key, &selection).unwrap(), Some(expected.len()), "{key} {wanted:?}");
+            let others = expected.iter().map(|(other, ..)| other.clone()).collect();
+            assert_eq!(reader.neighbors(key, &selection).unwrap(), Some(others), "{key} {wanted:?}");
+            assert_eq!(reader.edge_list(key, &selection).unwrap(), Some(expected), "{key} {wanted:?}");
         }
     }};
+}
+
+/// Compares with the model the reads of a snapshot that take a selection.
+fn selections_agree(snapshot: &Snapshot, model: &Model) {
+    let pairs: Vec<_> = KEYS.iter().flat_map(|&src| KEYS.map(|dst| (src, dst))).collect();
+    for wanted in Wanted::some(model) {
+        let selection = wanted.selection();
+        let lists = KEYS.map(|key| wanted.at(model, key));
+        let degrees: Vec<_> = lists.iter().map(|list| list.len() as u64).collect();
+        let refuse = MissingVertex::Refuse;
+        assert_eq!(snapshot.degrees(&KEYS, &selection, refuse).unwrap(), degrees, "{wanted:?}");
+        let found = snapshot.neighbor_lists(&KEYS, &selection, refuse).unwrap();
+        let others = lists.iter().flatten().map(|(other, ..)| other.clone());
+        assert!(found.neighbors.to_vec().into_iter().eq(others), "{wanted:?}");
+        let count = model.edges.iter().filter(|&(&edge, &w)| wanted.takes(edge, w)).count();
+        assert_eq!(snapshot.edge_count_of(&selection).unwrap(), count as u64, "{wanted:?}");
+        let mut scanned = 0;
+        snapshot
+            .for_each_edge(&selection, |edge| {
+                let stored = (edge.label().0.into(), edge.src().0.into(), edge.dst().0.into(), edge.rank());
+                assert!(wanted.takes(stored, model.edges[&stored]), "{stored:?} {wanted:?}");
+                scanned += 1;
+            })
+            .unwrap();
+        assert_eq!(scanned, count, "{wanted:?}");
+        let joined: Vec<_> = KEYS
+            .iter()
+            .zip(&lists)
+            .flat_map(|(_, list)| KEYS.map(|to| list.iter().any(|(other, ..)| *other == VertexKey::U64(to))))
+            .collect();
+        assert_eq!(snapshot.contains_edges(&pairs, &selection).unwrap(), joined, "{wanted:?}");
+        let ids = KEYS.map(|key| VertexId(key as u32)).to_vec();
+        let mut expansion = snapshot.expand(ids, &selection).unwrap();
+        for (key, list) in KEYS.into_iter().zip(&lists) {
+            let mut found = Vec::new();
+            let more = expansion.next_vertex(|edge| {
+                let (src, dst) = (u64::from(edge.src().0), u64::from(edge.dst().0));
+                let stored = model.stored((edge.label().0.into(), src, dst, edge.rank()));
+                let label = snapshot.schema().label_by_id(edge.label()).unwrap().property("w").unwrap().id();
+                assert_eq!(edge.get(label), ValueRef::I64(model.edges[&stored]), "{stored:?}");
+                let other = if src == key { dst } else { src };
+                found.push((VertexKey::U64(other), edge.label(), edge.rank()));
+            });
+            assert!(more.unwrap(), "a vertex without edges is no end");
+            found.sort_unstable();
+            assert_eq!(&found, list, "expand {key} {wanted:?}");
+            let edges = snapshot.edges(key, &selection).unwrap().unwrap();
+            let shown = edges.iter().map(|edge| (edge.key.clone(), edge.label, edge.rank));
+            assert!(shown.eq(list.iter().cloned()), "{key} {wanted:?}");
+            let first = snapshot.first_edges(key, &selection, 2).unwrap().unwrap();
+            assert_eq!((&first.found[..], first.more), (&edges[..edges.len().min(2)], edges.len() > 2));
+            let first = snapshot.first_neighbors(key, &selection, 2).unwrap().unwrap();
+            assert_eq!((&first.found[..], first.more), (&list[..list.len().min(2)], list.len() > 2));
+            let newest = snapshot.newest_edges(key, &selection, 3);
+            if wanted.labels == [2] {
+                let mut ranks: Vec<_> = list.iter().map(|(_, _, rank)| *rank).collect();
+                ranks.sort_unstable_by(|a, b| b.cmp(a));
+                let newest: Vec<_> = newest.unwrap().unwrap().iter().map(|edge| edge.rank).collect();
+                assert_eq!(newest, ranks[..ranks.len().min(3)], "{key} {wanted:?}");
+            } else {
+                assert!(newest.is_err(), "labels without ranks");
+            }
+        }
+    }
 }
 
 /// Compares all reads of a snapshot with the model, including reads of rows and of whole labels.
@@ -119,7 +266,7 @@ fn agrees(snapshot: &Snapshot, model: &Model) {
         let w = schema.label(of).and_then(|label| label.property("w")).map(|w| w.id()).expect("defined");
         let mut rows = Vec::new();
         snapshot
-            .for_each_edge_row(of, |row| match row.get(w) {
+            .for_each_edge(of, |row| match row.get(w) {
                 ValueRef::I64(w) => {
                     rows.push(((label, row.src().0.into(), row.dst().0.into(), row.rank()), w));
                 }
@@ -133,7 +280,8 @@ fn agrees(snapshot: &Snapshot, model: &Model) {
         used.extend((!expected.is_empty()).then_some(LabelId(label as u16)));
         assert_eq!(rows, expected, "rows of {of}");
     }
-    assert_eq!(snapshot.labels_with_edges().unwrap(), used);
+    assert_eq!(EdgeSelection::all().labels_with_edges(snapshot).unwrap(), used);
+    selections_agree(snapshot, model);
 }
 
 /// Puts and removes some edges in the transaction and in the model.

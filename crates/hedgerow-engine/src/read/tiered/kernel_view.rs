@@ -8,7 +8,7 @@ use hedgerow_mem::View;
 use hedgerow_pager::pager::pages::Copies;
 
 use super::TieredView;
-use crate::read::selection::EdgeSelection;
+use crate::read::selection_ref::EdgeSelectionRef;
 use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
 use crate::state::chosen_edges::{ChosenEdges, ChosenLabel, ChosenWeight};
@@ -66,12 +66,13 @@ impl KernelView {
 
 impl Snapshot {
     /// Returns the graph of the chosen edges for kernels, in the form for which the memory limit has room.
-    /// This is the [view](Self::view_selected) if there is no limit, or if the view fits in addition to the
+    /// This is the [view](Self::view) if there is no limit, or if the view fits in addition to the
     /// data in memory; else a [`TieredView`]. Costs O(pages) more than that.
     ///
     /// # Errors
-    /// The errors of [`view_selected`](Self::view_selected).
-    pub fn kernel_view(&self, selection: &EdgeSelection<'_>) -> Result<KernelView> {
+    /// The errors of [`view`](Self::view).
+    pub fn kernel_view<'s>(&self, edges: impl Into<EdgeSelectionRef<'s>>) -> Result<KernelView> {
+        let selection = &*edges.into().selection();
         if self.engine().pager.memory_limit.is_some() {
             let chosen = selection.resolve(self)?;
             let labels = chosen.labels.iter().map(|label| label.label);
@@ -85,7 +86,7 @@ impl Snapshot {
                     // A view that was made before costs nothing more.
                     None => match self.selected().find(&chosen) {
                         Some(view) => Ok(KernelView::Resident(view)),
-                        None => self.tiered_view_selected(selection).map(KernelView::Tiered),
+                        None => self.tiered_selection(selection).map(KernelView::Tiered),
                     },
                 };
             }
@@ -94,10 +95,10 @@ impl Snapshot {
         if let Some(label) = chosen.only_whole_label() {
             return self.kernel_view_of_whole(label, chosen);
         }
-        match self.view_selected(selection) {
+        match self.view_of_selection(selection) {
             // Another thread took the room in the meantime.
             Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
-                self.tiered_view_selected(selection).map(KernelView::Tiered)
+                self.tiered_selection(selection).map(KernelView::Tiered)
             }
             view => view.map(KernelView::Resident),
         }

@@ -27,11 +27,11 @@ pub use kernel_view::KernelView;
 pub use lists::TieredBlock;
 
 use crate::read::selection::EdgeSelection;
+use crate::read::selection_ref::EdgeSelectionRef;
 use crate::read::snapshot::Snapshot;
 use crate::state::chosen_edges::ChosenEdges;
 use crate::state::store::Core;
 use hedgerow_catalog::error::Result;
-use hedgerow_catalog::schema::LabelRef;
 use hedgerow_pager::budget::For;
 use hedgerow_pager::budget::taken::{Lends, Stop};
 use hedgerow_pager::pager::census::Census;
@@ -45,7 +45,7 @@ const BATCH: usize = 1 << 14;
 /// The graph of one label, or of chosen edges, as of a snapshot, for kernels. Its lists may be in memory or
 /// in files.
 ///
-/// Made by [`Snapshot::tiered_view_of`] and [`Snapshot::tiered_view_selected`]. It keeps its snapshot open.
+/// Made by [`TieredView::new`]. It keeps its snapshot open.
 /// It takes 12 bytes of memory for each 64 vertex ids, and 24 more if it has only the vertices of some kinds.
 /// It reads all other data on request, and drops it right after.
 ///
@@ -78,30 +78,25 @@ pub struct TieredView {
     incoming: Arc<Windows>,
 }
 
-impl Snapshot {
-    /// Returns the graph of one label for kernels, whose data need not be in memory: see [`TieredView`]. If
-    /// all is in memory, a [`view`](Self::view_of) is much faster; [`kernel_view`](Self::kernel_view) chooses
-    /// between them. O(subgraphs), and a read of the directory of each page that is not in memory, in
-    /// parallel on the current rayon pool. In an undirected graph with several labels it also scans the
-    /// label, to count its edges.
+impl TieredView {
+    /// Returns the graph of the chosen edges for kernels, whose data need not be in memory: see
+    /// [`TieredView`]. If all is in memory, a [view](Snapshot::view) is much faster;
+    /// [`Snapshot::kernel_view`] chooses between them.
+    ///
+    /// O(subgraphs), and a read of the directory of each page that is not in memory, in parallel on the
+    /// current rayon pool. To count the edges it also scans the labels, unless labels of a directed graph are
+    /// chosen wholly, or there is only one label. If edges are chosen by ranks or properties, or of several
+    /// labels, a thread that visits holds the chosen edges of 16 neighboring subgraphs, not of one.
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel);
-    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child; and the errors of every
-    /// [read](Self).
-    pub fn tiered_view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<TieredView> {
-        self.engine().check_owner()?;
-        let label = self.label(label.into())?;
-        self.tiered_selected(self.whole_label(label), "")
+    /// The errors of [`view`](Snapshot::view), and of every [read](Snapshot).
+    pub fn new<'s>(snapshot: &Snapshot, edges: impl Into<EdgeSelectionRef<'s>>) -> Result<TieredView> {
+        snapshot.tiered_selection(&edges.into().selection())
     }
+}
 
-    /// Returns the graph of the chosen edges, otherwise like [`tiered_view_of`](Self::tiered_view_of). To
-    /// count the edges it also scans the labels in parallel, unless all edges of labels of a directed graph
-    /// are chosen. A thread that visits holds the chosen edges of 16 neighboring subgraphs, not of one.
-    ///
-    /// # Errors
-    /// The errors of [`view_selected`](Self::view_selected), and of every [read](Self).
-    pub fn tiered_view_selected(&self, selection: &EdgeSelection<'_>) -> Result<TieredView> {
+impl Snapshot {
+    pub(super) fn tiered_selection(&self, selection: &EdgeSelection<'_>) -> Result<TieredView> {
         self.tiered_selected(selection.resolve(self)?, selection.weight_name())
     }
 

@@ -107,15 +107,15 @@ impl Read {
             }
             Read::Degree(v, direction) => snapshot.degree(v, *direction)?.hash(&mut said),
             Read::Edges(label, v, direction) => edges(snapshot, (label, v, *direction), &mut said)?,
-            Read::AllLabels(v, direction) => snapshot.neighbors_of_all(v, *direction)?.hash(&mut said),
+            Read::AllLabels(v, direction) => snapshot.edge_list(v, *direction)?.hash(&mut said),
             Read::Edge(a, b) => {
                 let weight = snapshot.weight(a, b)?.map(f64::to_bits);
-                (snapshot.contains_edge(a, b)?, weight).hash(&mut said);
+                (snapshot.contains_edge((a, b))?, weight).hash(&mut said);
                 format!("{:?}", snapshot.edge_properties(EdgeKey::new("", a, b))?).hash(&mut said);
             }
             Read::Run(v, direction) => {
                 let mut list = Vec::new();
-                snapshot.visit_neighbors(*v, *direction, |run, weights| {
+                snapshot.default_label().visit_neighbors(*v, *direction, |run, weights| {
                     list.extend(
                         run.iter().enumerate().map(|(at, v)| (*v, weights.get(at).map(|w| w.to_bits()))),
                     );
@@ -129,15 +129,15 @@ impl Read {
                 }
                 snapshot.all_vertex_keys()?.0.hash(&mut said);
             }
-            Read::ByPage(label) => by_page(&snapshot.tiered_view_of(*label)?, &mut said)?,
+            Read::ByPage(label) => by_page(&TieredView::new(snapshot, *label)?, &mut said)?,
             Read::Rows(label) => {
-                snapshot.for_each_edge_row(*label, |row| {
+                snapshot.for_each_edge(*label, |row| {
                     (row.src(), row.dst(), row.rank(), row.weight().to_bits()).hash(&mut said);
                 })?;
                 snapshot.edge_count_of(*label)?.hash(&mut said);
             }
             Read::Resident(label) => {
-                let view = snapshot.view_of(*label)?;
+                let view = snapshot.view(*label)?;
                 view.edge_count().hash(&mut said);
                 for v in view.vertices() {
                     let out: Vec<VertexId> = view.neighbors(v, Direction::Out).into_iter().collect();
@@ -155,7 +155,7 @@ fn edges(
     (label, vertex, direction): (&str, &VertexKey, Direction),
     said: &mut Said,
 ) -> Result<()> {
-    for edge in snapshot.edges_of(label, vertex, direction)?.into_iter().flatten() {
+    for edge in snapshot.edges(vertex, (label, direction))?.into_iter().flatten() {
         (edge.key, edge.rank).hash(said);
         for (name, value) in edge.properties {
             name.hash(said);

@@ -215,7 +215,7 @@ fn hub(config: ModelConfig) -> Sound {
     let far = OTHER_PAGES[1] * PAGE;
     commit(&graph, &mut model, &[ModelOp::RemoveEdge(key(far), key(far + 1))]);
     let edge = EdgeKey::new("calls", HUB, HUB + 2).rank(1);
-    assert!(graph.snapshot().unwrap().contains_edge_of(edge).unwrap());
+    assert!(graph.snapshot().unwrap().contains_edge(edge).unwrap());
     graph.close().unwrap();
     Sound::new("hub", config, &disk, &model)
 }

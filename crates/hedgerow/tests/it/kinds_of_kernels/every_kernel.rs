@@ -2,7 +2,7 @@
 
 use hedgerow::{
     Comparison, EdgeDirection, EdgeKey, EdgeSelection, KernelView, KeyKind, KindId, LabelOptions, Options,
-    PropertyType, Snapshot, Thresholds, Topology, VertexId,
+    PropertyType, Snapshot, Thresholds, TieredView, Topology, VertexId,
 };
 use hedgerow_kernels::Cancel;
 use hedgerow_kernels::registry::{self, Kernel, Outcome};
@@ -29,14 +29,14 @@ fn same_result(
 ) -> bool {
     let arguments = kernel.trial(ends[0], ends[1]);
     let (selection, of_plain) = (selection.clone().weighted(), of_plain.clone().weighted());
-    let expected = plain.view_selected(&of_plain).unwrap();
+    let expected = plain.view(&of_plain).unwrap();
     let expected = hedgerow_analytics::run_resident(&arguments, &expected, &Cancel::new());
     let expected = expected.map_err(|error| error.to_string());
-    let view = snapshot.view_selected(&selection).unwrap();
+    let view = snapshot.view(&selection).unwrap();
     let resident = hedgerow_analytics::run_resident(&arguments, &view, &Cancel::new());
     let mut found = vec![resident.map_err(|error| error.to_string())];
     if !kernel.needs_resident {
-        let paged = snapshot.tiered_view_selected(&selection).unwrap();
+        let paged = TieredView::new(snapshot, &selection).unwrap();
         let by_page = hedgerow_analytics::run_by_page(&arguments, &paged, &Cancel::new());
         found.push(by_page.map_err(|error| error.to_string()));
     }
@@ -93,11 +93,7 @@ fn every_kernel_runs_on_the_vertices_of_the_kinds_that_labels_state() {
                 Some(given) => named(labels).kinds(given),
             };
             let expected: u64 = kinds.iter().map(|&kind| snapshot.vertex_count_of(kind).unwrap()).sum();
-            assert_eq!(
-                snapshot.view_selected(&selection).unwrap().vertex_count() as u64,
-                expected,
-                "{selection:?}"
-            );
+            assert_eq!(snapshot.view(&selection).unwrap().vertex_count() as u64, expected, "{selection:?}");
             let ends = ends_of(&world, &snapshot, labels[0]);
             let mut tried = 0;
             for kernel in registry::KERNELS {

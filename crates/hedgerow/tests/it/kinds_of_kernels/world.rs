@@ -111,7 +111,7 @@ impl World {
         let graph = Options::new().keys(KeyKind::Dense).directed(directed).in_memory().unwrap();
         let options = || LabelOptions::new().property("weight", PropertyType::F64);
         LABELS.iter().for_each(|label| _ = graph.define_label(label, options()).unwrap());
-        let bound = snapshot.view().unwrap().vertex_bound() as u64;
+        let bound = snapshot.default_label().view().unwrap().vertex_bound() as u64;
         let mut tx = graph.write().unwrap();
         for vertex in snapshot.vertices().unwrap() {
             let (id, key) = vertex.unwrap();

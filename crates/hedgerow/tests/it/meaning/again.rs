@@ -2,9 +2,9 @@
 //! write and remove first and last edges.
 
 use hedgerow::{
-    Comparison, CsrOptions, Direction, Durability, EdgeDirection, EdgeKey, EdgePattern, EdgeSelection, Graph,
-    KHopOptions, KeyKind, KindId, LabelOptions, MissingVertex, PropertyType, Snapshot, VertexId, VertexKey,
-    WeightedTopology,
+    Comparison, CsrOptions, Direction, Durability, EdgeDirection, EdgeKey, EdgePattern, EdgeRow,
+    EdgeSelection, Graph, KHopOptions, KeyKind, KindId, LabelOptions, MissingVertex, PropertyType, Snapshot,
+    TieredView, VertexId, VertexKey, WeightedTopology,
 };
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::effort::{Effort, explored};
@@ -78,7 +78,7 @@ impl World {
                 let Ok(snapshot) = self.graph.snapshot() else { return };
                 let mut all = Vec::new();
                 let row = |row: hedgerow::EdgeRow<'_>| all.push((row.src(), row.dst(), row.rank()));
-                if snapshot.for_each_edge_row(label, row).is_ok() {
+                if snapshot.for_each_edge(label, row).is_ok() {
                     for (src, dst, rank) in all {
                         let [src, dst] = [src, dst].map(|v| snapshot.vertex_key(v).unwrap().unwrap());
                         self.graph.remove_edge_of(EdgeKey::new(label, &src, &dst).rank(rank)).unwrap();
@@ -180,42 +180,43 @@ impl Question {
         let along = if self.direction == EdgeDirection::In { Direction::In } else { Direction::Out };
         let keys = [v, w];
         match self.read {
-            0 => told(snapshot.neighbors_selected(selection, v)),
-            1 => told(snapshot.degree_selected(selection, v)),
-            2 => told(snapshot.edges_selected(selection, v)),
-            3 => told(snapshot.k_hop(selection, &keys, KHopOptions::new(2))),
-            4 => told(snapshot.vertex_id_selected(selection, v)),
+            0 => told(snapshot.edge_list(v, selection)),
+            1 => told(snapshot.degree(v, selection)),
+            2 => told(snapshot.edges(v, selection)),
+            3 => told(snapshot.k_hop(&keys, selection, KHopOptions::new(2))),
+            4 => told(snapshot.edge_count_of(selection)),
             5 => {
                 let mut all = Vec::new();
-                let each =
-                    |label, src, dst, rank, weight: f64| all.push((label, src, dst, rank, weight.to_bits()));
-                told(snapshot.for_each_edge_selected(selection, each).map(|()| all))
+                let each = |edge: EdgeRow<'_>| {
+                    all.push((edge.label(), edge.src(), edge.dst(), edge.rank(), edge.weight().to_bits()));
+                };
+                told(snapshot.for_each_edge(selection, each).map(|()| all))
             }
-            6 => told(snapshot.view_selected(selection).map(|view| graph_of(&*view))),
-            7 => told(snapshot.tiered_view_selected(selection).map(|view| graph_of(&view))),
-            8 => told(snapshot.labels_with_edges()),
-            9 => told(snapshot.only_label()),
-            10 => format!("{:?}", snapshot.has_labels()),
+            6 => told(snapshot.view(selection).map(|view| graph_of(&*view))),
+            7 => told(TieredView::new(snapshot, selection).map(|view| graph_of(&view))),
+            8 => told(EdgeSelection::all().labels_with_edges(snapshot)),
+            9 => told(EdgeSelection::all().only_label(snapshot)),
+            10 => told(EdgeSelection::of(label).labels_with_edges(snapshot)),
             11 => {
                 let schema = snapshot.schema();
                 format!("{:?} {:?} {:?}", schema.labels(), schema.kinds(), schema.vertex_properties())
             }
             12 => told(snapshot.all_vertex_keys()),
-            13 => told(snapshot.neighbors_of(label, v, along)),
-            14 => told(snapshot.degree_of(label, v, along)),
-            15 => told(snapshot.edges_of(label, v, along)),
-            16 => told(snapshot.neighbors_of_all(v, along)),
-            17 => told(snapshot.degree_of_all(v, along)),
-            18 => told(snapshot.edges_of_all(v, along)),
-            19 => told(snapshot.degrees_of(label, &keys, along, MissingVertex::Empty)),
-            20 => told(snapshot.neighbor_lists_of(label, &keys, along, MissingVertex::Refuse)),
-            21 => told(snapshot.degrees_of_all(&keys, along, MissingVertex::Empty)),
-            22 => told(snapshot.contains_any_edge(EdgePattern::between(v, w))),
-            23 => told(snapshot.contains_edge_of(EdgeKey::new(label, v, w))),
-            24 => told(snapshot.csr_of(label, CsrOptions::new())),
+            13 => told(snapshot.edge_list(v, (label, along))),
+            14 => told(snapshot.degree(v, (label, along))),
+            15 => told(snapshot.edges(v, (label, along))),
+            16 => told(snapshot.edge_list(v, along)),
+            17 => told(snapshot.degree(v, along)),
+            18 => told(snapshot.edges(v, along)),
+            19 => told(snapshot.degrees(&keys, (label, along), MissingVertex::Empty)),
+            20 => told(snapshot.neighbor_lists(&keys, (label, along), MissingVertex::Refuse)),
+            21 => told(snapshot.degrees(&keys, along, MissingVertex::Empty)),
+            22 => told(snapshot.contains_edge(EdgePattern::between(v, w))),
+            23 => told(snapshot.contains_edge(EdgeKey::new(label, v, w))),
+            24 => told(snapshot.csr(label, CsrOptions::new())),
             25 => told(snapshot.edge_count_of(label)),
             26 => told(snapshot.vertex_property(v, "name")),
-            _ => told(snapshot.csr_of(label, CsrOptions::new().weight("weight"))),
+            _ => told(snapshot.csr(label, CsrOptions::new().weight("weight"))),
         }
     }
 }

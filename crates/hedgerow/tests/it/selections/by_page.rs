@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use hedgerow::{
     Comparison, CsrOptions, Direction, Durability, EdgeDirection, EdgeKey, EdgeSelection, Error, Graph,
     KHopOptions, KernelView, KeyKind, LabelOptions, Options, PropertyType, RowOrder, Snapshot, StorageError,
-    Topology, Value, VertexId, WeightedTopology,
+    TieredView, Topology, Value, VertexId, WeightedTopology,
 };
 use hedgerow_analytics::{run_by_page, run_resident};
 use hedgerow_core::{Block, LocalVertex, SubgraphId};
@@ -86,7 +86,7 @@ fn scanned(view: &impl WeightedTopology, direction: Direction) -> Vec<(u32, Vec<
 }
 
 fn check(snapshot: &Snapshot, edges: &Edges, chosen: &Chosen, directed: bool, rng: &mut Rng) {
-    let view = snapshot.tiered_view_selected(&chosen.selection()).unwrap();
+    let view = TieredView::new(snapshot, &chosen.selection()).unwrap();
     let mut along = Entries::new();
     for (v, list) in lists(edges, chosen, directed) {
         along.insert(v as u32, list.iter().map(|entry| (entry.0 as u32, entry.3)).collect());
@@ -133,7 +133,7 @@ fn selections_by_the_page_agree_with_a_model_whatever_is_in_memory() {
                     checked += 1;
                     // Some lists come back into memory, in one label.
                     let v = world.vertex();
-                    (0..3).for_each(|_| _ = snapshot.neighbors_of_all(v, Direction::Out).unwrap());
+                    (0..3).for_each(|_| _ = snapshot.edge_list(v, Direction::Out).unwrap());
                 }
             }
             held = if round % 2 == 0 { Some(now) } else { None };
@@ -207,7 +207,7 @@ fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
         let whole = options(directed, KeyKind::Dense).open_on(disk.handle()).unwrap();
         let snapshot = whole.snapshot().unwrap();
         let expected = selections().map(|selection| {
-            let view = snapshot.view_selected(&selection).unwrap();
+            let view = snapshot.view(&selection).unwrap();
             (view.edge_count(), kernels(|arguments| run_resident(arguments, &view, &Cancel::new()).unwrap()))
         });
         drop((snapshot, whole));
@@ -266,11 +266,11 @@ fn compressed_rows_and_wide_neighborhoods_within_a_limit_are_those_of_memory() {
         let snapshot = graph.snapshot().unwrap();
         let by_page = matches!(snapshot.kernel_view(&EdgeSelection::of("road")), Ok(KernelView::Tiered(_)));
         assert_eq!(by_page, limit.is_some());
-        let copies = options_of_csr().map(|options| snapshot.csr_of("road", options).unwrap());
+        let copies = options_of_csr().map(|options| snapshot.csr("road", options).unwrap());
         let near = hops.clone().map(|(selection, hops)| {
-            snapshot.k_hop(&selection, &[0u64, 6_000], KHopOptions::new(hops)).unwrap()
+            snapshot.k_hop(&[0u64, 6_000], &selection, KHopOptions::new(hops)).unwrap()
         });
-        let refused = snapshot.csr_of("road", CsrOptions::new().weight("width")).map(drop).unwrap_err();
+        let refused = snapshot.csr("road", CsrOptions::new().weight("width")).map(drop).unwrap_err();
         assert!(refused.to_string().contains("width"), "{refused}");
         assert!(near.iter().all(|near| near.distances.len() > 10_000));
         if let Some(limit) = limit {
@@ -298,13 +298,13 @@ fn edges_without_a_weight_are_refused_by_the_page() {
         EdgeSelection::of("road").filter("width", Comparison::Less, 1.0),
         EdgeSelection::of_labels([""; 0]),
     ] {
-        let resident = snapshot.view_selected(&selection).map(drop).unwrap_err();
+        let resident = snapshot.view(&selection).map(drop).unwrap_err();
         graph.evict().unwrap();
-        let by_page = snapshot.tiered_view_selected(&selection).map(drop).unwrap_err();
+        let by_page = TieredView::new(&snapshot, &selection).map(drop).unwrap_err();
         assert_eq!(by_page.to_string(), resident.to_string());
     }
     let filled = EdgeSelection::of("road").weighted_by("length", Some(2.0));
-    assert_eq!(snapshot.tiered_view_selected(&filled).unwrap().edge_count(), 2);
+    assert_eq!(TieredView::new(&snapshot, &filled).unwrap().edge_count(), 2);
 }
 
 /// Damage in a page is an error of the kernel that reads it. When the page is sound again, the view reads it.
@@ -315,7 +315,7 @@ fn damage_fails_kernels_on_chosen_edges() {
     let segment = sound.keys().find(|name| name.ends_with(".csr")).unwrap().clone();
     let graph = options(true, KeyKind::Dense).open_on(disk.handle()).unwrap();
     let snapshot = graph.snapshot().unwrap();
-    let views = selections().map(|selection| snapshot.tiered_view_selected(&selection).unwrap());
+    let views = selections().map(|selection| TieredView::new(&snapshot, &selection).unwrap());
     let pagerank = registry::find("pagerank").unwrap().arguments();
     let mut failed = 0;
     for part in 1..6 {
@@ -336,7 +336,7 @@ fn damage_fails_kernels_on_chosen_edges() {
     }
     assert!(failed > 5, "{failed}");
     for (view, selection) in views.iter().zip(selections()) {
-        let resident = snapshot.view_selected(&selection).unwrap();
+        let resident = snapshot.view(&selection).unwrap();
         let found = kernels(|arguments| run_by_page(arguments, view, &Cancel::new()).unwrap());
         let expected = kernels(|arguments| run_resident(arguments, &resident, &Cancel::new()).unwrap());
         assert!(found.iter().zip(&expected).all(|(found, expected)| found.agrees_with(expected, 1e-9)));

@@ -1,6 +1,6 @@
 //! Random changes to a store and to a plain graph, with snapshots that stay open meanwhile.
 
-use hedgerow::{Graph, Snapshot};
+use hedgerow::{Graph, Snapshot, TieredView};
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::conformance::{PlainGraph, check_runs};
 use hedgerow_testkit::sim_fs::SplitMix64;
@@ -76,7 +76,7 @@ impl World {
             evicted += self.graph.evict().unwrap();
             let at = self.rng.below(held.len() as u64) as usize;
             let (snapshot, plain) = if held.len() > 3 { held.swap_remove(at) } else { held[at].clone() };
-            check_runs(&snapshot.tiered_view_of("").unwrap(), &plain);
+            check_runs(&TieredView::new(&snapshot, "").unwrap(), &plain);
             // The store cannot evict the data of an older snapshot without a page version.
             if step % 4 == 3 {
                 held.clear();

@@ -116,7 +116,9 @@ fn update(work: &Work<'_>, store: &Graph) -> Result<()> {
 
 fn scan(snapshot: &Snapshot) -> Result<u64> {
     let mut sum = 0u64;
-    snapshot.for_each_edge(|u, v, _| sum = sum.wrapping_add(mix(u64::from(u.0) << 32 | u64::from(v.0))))?;
+    snapshot
+        .default_label()
+        .for_each_edge(|u, v, _| sum = sum.wrapping_add(mix(u64::from(u.0) << 32 | u64::from(v.0))))?;
     Ok(sum)
 }
 

@@ -161,14 +161,14 @@ impl LinkStore for Store {
 
     fn newest_links(&self, src: u64, kind: u32, limit: usize, found: &mut Found) -> Result<()> {
         let snapshot = self.graph.snapshot()?;
-        snapshot.visit_newest_edges_of(self.labels[kind as usize], src, Direction::Out, limit, |edge| {
+        snapshot.visit_newest_edges(src, (self.labels[kind as usize], Direction::Out), limit, |edge| {
             found.push(edge.other().0.into(), edge.rank(), lent_bytes(edge.property(DATA)));
         })?;
         Ok(())
     }
 
     fn count_links(&self, src: u64, kind: u32) -> Result<u64> {
-        let degree = self.graph.snapshot()?.degree_of(self.labels[kind as usize], src, Direction::Out)?;
+        let degree = self.graph.snapshot()?.degree(src, (self.labels[kind as usize], Direction::Out))?;
         Ok(degree.unwrap_or(0) as u64)
     }
 }

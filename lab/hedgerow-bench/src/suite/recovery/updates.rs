@@ -89,7 +89,7 @@ fn empty_the_log(work: &Work<'_>, path: &Path) -> Result<()> {
 /// Returns the bytes of the store with everything in memory, without its view.
 fn bytes_in_memory(work: &Work<'_>, path: &Path) -> Result<u64> {
     let store = open(work, path)?;
-    store.snapshot()?.view()?;
+    store.snapshot()?.default_label().view()?;
     let stats = store.stats()?;
     store.close()?;
     Ok(stats.memory_bytes() - stats.view_bytes)
