@@ -176,7 +176,7 @@ SECTIONS: dict[str, list[Default]] = {
         Default(
             "label",
             "None",
-            ("Snapshot edge_table edge_stream csr",),
+            ("Snapshot edge_table edge_stream scan_edges csr",),
             "The label that all edges have; if they have several, a `ProgrammingError` that lists them.",
         ),
         Default("label", "None", ("Snapshot edge_properties", "Transaction edge_properties"), "The default label, `\"\"`."),
@@ -191,8 +191,8 @@ SECTIONS: dict[str, list[Default]] = {
         Default("tables", "None", ("Snapshot sql",), "The tables of the graph alone."),
         Default("columns", "None", ("Snapshot edge_stream vertex_stream",), "All columns of the table."),
         Default("part", "None", ("Snapshot edge_stream vertex_stream",), "All rows of the table."),
-        Default("rank_range", "None", (f"Snapshot edges edge_table edge_stream {LISTS} {KERNELS}",), "All ranks."),
-        Default("where", "None", (f"Snapshot edges edge_table edge_stream {LISTS} {KERNELS}",), "All edges, whatever their properties."),
+        Default("rank_range", "None", (f"Snapshot edges edge_table edge_stream scan_edges {LISTS} {KERNELS}",), "All ranks."),
+        Default("where", "None", (f"Snapshot edges edge_table edge_stream scan_edges {LISTS} {KERNELS}",), "All edges, whatever their properties."),
         Default(
             "direction",
             "'out'",
@@ -208,7 +208,7 @@ SECTIONS: dict[str, list[Default]] = {
             ("Snapshot degrees neighbors_of k_hop",),
             "The kind that all labels of the call state for this end of their edges, else the default kind. Pairs of kind and id say their own.",
         ),
-        Default("kind", "None", ("Snapshot vertex_table vertex_stream",), "The default kind alone."),
+        Default("kind", "None", ("Snapshot vertex_table vertex_stream scan_vertices",), "The default kind alone."),
         Default(
             "kinds",
             "None",

@@ -15,7 +15,7 @@ Examples
 {1: 0, 2: 1, 3: 1}
 """
 
-from . import _sql, _transact
+from . import _lazy, _sql, _transact
 from ._native import (
     AbortedError,
     ClosedError,
@@ -69,6 +69,8 @@ from ._result import (
 
 Database.transact = _transact.transact  # type: ignore[method-assign]
 Snapshot.sql = _sql.sql  # type: ignore[method-assign]
+Snapshot.scan_edges = _lazy.scan_edges  # type: ignore[method-assign]
+Snapshot.scan_vertices = _lazy.scan_vertices  # type: ignore[method-assign]
 
 __all__ = [
     "AbortedError",

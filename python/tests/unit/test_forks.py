@@ -159,6 +159,8 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "partitions": (2,),
         "export": ("/nowhere/exported",),
         "sql": ("SELECT count(*) FROM edges",),
+        "scan_edges": (),
+        "scan_vertices": (),
         "vertex_property": ("age",),
         "labels": (),
         "schema": (),
