@@ -10,7 +10,7 @@ PAGES = [
         "Every public name of `hedgerow`. Signatures are those of the stub that type checkers read; examples are run "
         "as tests. A [guide](../../guide/python.md) introduces the calls in the order in which programs need them, and "
         "[what the defaults do](../../guide/defaults.md) lists each parameter that may be left out.",
-        "open salvage",
+        "open salvage from_networkx",
     ),
     ("database", "Database", "An open store.", "Database"),
     ("transaction", "Transaction, Ticket, Pipeline", "The ways to write.", "Transaction Ticket Pipeline"),

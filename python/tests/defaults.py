@@ -26,7 +26,7 @@ KERNELS = "bfs pagerank sssp triangle_count wcc run"
 
 SECTIONS: dict[str, list[Default]] = {
     "Opening a store": [
-        Default("path", "None", ("hedgerow open",), "The store has no files, and its content goes with it."),
+        Default("path", "None", ("hedgerow open from_networkx",), "The store has no files, and its content goes with it."),
         Default("read_only", "False", ("hedgerow open",), "The store is opened for writing, and is locked for all other openings."),
         Default("create", "True", ("hedgerow open",), "A store is created where there is none; a mistyped path makes an empty store."),
         Default("directed", "None", ("hedgerow open",), "A new store is directed; an existing store is as it was created."),
@@ -176,7 +176,7 @@ SECTIONS: dict[str, list[Default]] = {
         Default(
             "label",
             "None",
-            ("Snapshot edge_table edge_stream scan_edges csr",),
+            ("Snapshot edge_table edge_stream scan_edges csr to_scipy",),
             "The label that all edges have; if they have several, a `ProgrammingError` that lists them.",
         ),
         Default("label", "None", ("Snapshot edge_properties", "Transaction edge_properties"), "The default label, `\"\"`."),
@@ -191,15 +191,29 @@ SECTIONS: dict[str, list[Default]] = {
         Default("tables", "None", ("Snapshot sql",), "The tables of the graph alone."),
         Default("columns", "None", ("Snapshot edge_stream vertex_stream",), "All columns of the table."),
         Default("part", "None", ("Snapshot edge_stream vertex_stream",), "All rows of the table."),
-        Default("rank_range", "None", (f"Snapshot edges edge_table edge_stream scan_edges {LISTS} {KERNELS}",), "All ranks."),
-        Default("where", "None", (f"Snapshot edges edge_table edge_stream scan_edges {LISTS} {KERNELS}",), "All edges, whatever their properties."),
+        Default("rank_range", "None", (f"Snapshot edges edge_table edge_stream scan_edges to_networkx to_igraph {LISTS} {KERNELS}",), "All ranks."),
+        Default("where", "None", (f"Snapshot edges edge_table edge_stream scan_edges to_networkx to_igraph {LISTS} {KERNELS}",), "All edges, whatever their properties."),
         Default(
             "direction",
             "'out'",
-            (f"Snapshot {LISTS} newest_neighbors csr bfs pagerank sssp", "Transaction neighbors degree"),
+            (f"Snapshot {LISTS} newest_neighbors csr to_scipy bfs pagerank sssp", "Transaction neighbors degree"),
             "Along the edges; in an undirected store both ways.",
         ),
         Default("direction", "None", ("Snapshot run",), "The default of the kernel: `out`, if it has a direction."),
+    ],
+    "Graphs of other packages": [
+        Default("label", "None", ("Snapshot to_networkx to_igraph",), "All labels that have edges."),
+        Default("properties", "True", ("Snapshot to_networkx to_igraph",), "All properties are attributes."),
+        Default("simplify", "None", ("Snapshot to_networkx",), "Each edge is an edge of the graph, which is a `Multi` graph if there may be parallel ones."),
+        Default("label", "None", ("hedgerow from_networkx",), "The default label. A `Multi` graph is refused, unless the keys of its edges name labels."),
+        Default(
+            "weight",
+            "'weight'",
+            ("hedgerow from_networkx",),
+            "If all edges of the default label have a number as `weight`, the store is weighted. Otherwise `weight` is a property.",
+        ),
+        Default("node_properties", "None", ("hedgerow from_networkx",), "All attributes of nodes become properties."),
+        Default("edge_properties", "None", ("hedgerow from_networkx",), "All attributes of edges become properties."),
     ],
     "Choosing vertices": [
         Default(
@@ -231,7 +245,7 @@ SECTIONS: dict[str, list[Default]] = {
             "The weights that the labels have: those of the default label of a weighted store, the property `weight` of others, 1 if none has weights. "
             "If some have weights and others none, a `DataError` that says so.",
         ),
-        Default("weight", "None", ("Snapshot csr",), "The weights that the label has: those of the default label of a weighted store, the property `weight` of another; none if it has none."),
+        Default("weight", "None", ("Snapshot csr to_scipy",), "The weights that the label has: those of the default label of a weighted store, the property `weight` of another; none if it has none."),
         Default("damping", "0.85", ("Snapshot pagerank",), "A surfer follows an edge in 85 of 100 steps."),
         Default("iterations", "20", ("Snapshot pagerank",), "20 iterations, whether scores have settled or not."),
         Default("tolerance", "None", ("Snapshot pagerank",), "`iterations` counts. With a tolerance the kernel runs until scores settle."),
@@ -249,5 +263,5 @@ HARMLESS: list[Default] = [
     Default("ranks", "False", ("Snapshot neighbors newest_neighbors", "Transaction neighbors"), "Whether each entry names its rank; the entries are the same."),
     Default("properties", "False", ("Snapshot neighbors newest_neighbors",), "Whether each entry has its properties; the entries are the same."),
     Default("properties", "None", ("Snapshot vertex_table edge_table",), "All properties: nothing is left out."),
-    Default("order", "'id'", ("Snapshot csr",), "The order of the rows, each with its key."),
+    Default("order", "'id'", ("Snapshot csr to_scipy",), "The order of the rows, each with its key."),
 ]

@@ -15,7 +15,7 @@ Examples
 {1: 0, 2: 1, 3: 1}
 """
 
-from . import _lazy, _sql, _transact
+from . import _graphs, _lazy, _sql, _transact
 from ._native import (
     AbortedError,
     ClosedError,
@@ -44,6 +44,7 @@ from ._native import (
     open,
     salvage,
 )
+from ._networkx import from_networkx
 from ._result import (
     Added,
     Backup,
@@ -71,6 +72,9 @@ Database.transact = _transact.transact  # type: ignore[method-assign]
 Snapshot.sql = _sql.sql  # type: ignore[method-assign]
 Snapshot.scan_edges = _lazy.scan_edges  # type: ignore[method-assign]
 Snapshot.scan_vertices = _lazy.scan_vertices  # type: ignore[method-assign]
+Snapshot.to_networkx = _graphs.to_networkx  # type: ignore[method-assign]
+Snapshot.to_igraph = _graphs.to_igraph  # type: ignore[method-assign]
+Snapshot.to_scipy = _graphs.to_scipy  # type: ignore[method-assign]
 
 __all__ = [
     "AbortedError",
@@ -117,6 +121,7 @@ __all__ = [
     "VertexResult",
     "VertexTable",
     "__version__",
+    "from_networkx",
     "open",
     "salvage",
 ]

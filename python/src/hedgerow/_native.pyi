@@ -519,6 +519,31 @@ class Snapshot:
         self, label: str | None = None, *, rank_range: _RankRange | None = None, where: _Where | None = None
     ) -> Any: ...
     def scan_vertices(self, kind: str | None = None) -> Any: ...
+    def to_networkx(
+        self,
+        *,
+        label: _Labels | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
+        properties: bool = True,
+        simplify: Literal["sum", "count", "newest"] | None = None,
+    ) -> Any: ...
+    def to_igraph(
+        self,
+        *,
+        label: _Labels | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
+        properties: bool = True,
+    ) -> Any: ...
+    def to_scipy(
+        self,
+        label: str | None = None,
+        *,
+        direction: _Direction = "out",
+        weight: str | None = None,
+        order: Literal["id", "key"] = "id",
+    ) -> tuple[Any, npt.NDArray[Any]]: ...
     def sql(self, query: str, *, parameters: Any = None, tables: Mapping[str, Any] | None = None) -> Any: ...
     def export(
         self, path: str | os.PathLike[str], *, format: Literal["parquet", "arrow", "csv"] = "parquet", partitions: int = 1

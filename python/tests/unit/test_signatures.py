@@ -8,6 +8,7 @@ with its reason. An entry whose call follows the rule fails the test.
 import ast
 import collections
 import contextlib
+import importlib.util
 import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -83,6 +84,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Snapshot.vertex_stream": {},
     "Snapshot.scan_edges": {"label": "calls"},
     "Snapshot.scan_vertices": {},
+    "Snapshot.to_networkx": {},
+    "Snapshot.to_igraph": {},
+    "Snapshot.to_scipy": {"label": "calls"},
     "Snapshot.bfs": {"source": 1},
     "Snapshot.pagerank": {},
     "Snapshot.sssp": {"source": 1},
@@ -90,6 +94,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Snapshot.wcc": {},
     "Snapshot.run": {"kernel": "pagerank"},
 }
+
+
+# The call needs a package that is not among those of the tests.
+if importlib.util.find_spec("igraph") is None:
+    del ARGUMENTS["Snapshot.to_igraph"]
 
 
 class Thing(NamedTuple):
@@ -135,6 +144,7 @@ ONE_LABEL = {
     "Snapshot.csr": "the rows are those of one table",
     "Snapshot.edge_stream": "the rows are those of one table",
     "Snapshot.scan_edges": "the rows are those of one table",
+    "Snapshot.to_scipy": "the rows are those of one table",
     "Snapshot.edge_count_of": "a number for each label; `edge_count` is that of all",
     "Transaction.has_edge": "names one edge",
     "Transaction.edge_properties": "names one edge",
@@ -146,6 +156,7 @@ ONE_LABEL = {
 # Calls that read in one direction, with the reason why they do not read in both.
 ONE_WAY = {
     "Snapshot.csr": "a row has the edges of one direction",
+    "Snapshot.to_scipy": "a row has the edges of one direction",
     "Snapshot.newest_neighbors": "lists by rank are kept for each direction",
     "Transaction.neighbors": "reads inside a transaction are of one list",
     "Transaction.degree": "reads inside a transaction are of one list",
@@ -167,6 +178,7 @@ SHAPES = {
     ("Snapshot.vertex_stream", "kind"): ("by position", "names the table"),
     ("Snapshot.scan_edges", "label"): ("by position", "names the table"),
     ("Snapshot.scan_vertices", "kind"): ("by position", "names the table"),
+    ("Snapshot.to_scipy", "label"): ("by position", "names the table"),
     ("Snapshot.vertex_table", "kind"): ("by position", "names the table"),
     ("Transaction.add_edge", "label"): ("by position", "the arguments come in the order of a graph of many labels"),
     ("Snapshot.run", "direction"): ("another default", "the default is the kernel's own"),
@@ -188,7 +200,7 @@ EXCEPTIONS = [
     Exempt("keys", [None], "Database: add_edges; Transaction: add_edges", "None means that the argument is not given"),
     Exempt("a key", [99], f"{SEARCHES}; Transaction: neighbors degree", "a vertex without lists is an error, which tells it from one without edges"),
     Exempt("a key", ["1"], f"{SEARCHES} has_vertex has_edge edge_properties vertex_properties weight", "in a store with kinds a snapshot says that there is no such vertex"),
-    Exempt("one label", [None], "Snapshot: csr edge_stream scan_edges", "edges of several labels are refused without a label"),
+    Exempt("one label", [None], "Snapshot: csr edge_stream scan_edges to_scipy", "edges of several labels are refused without a label"),
     Exempt("labels", [None], "Snapshot: edge_table", "edges of several labels are refused without a label"),
     Exempt("one label", [None], "Snapshot: newest_neighbors edge_count_of", "the label has no default"),
     Exempt("one label", ["calls"], f"{NAMED_ONE}; Database: update_edges remove_edges; Transaction: update_edges remove_edges", "edges of a `multi` label are named by ranks too"),
@@ -210,6 +222,8 @@ def functions() -> Iterator[tuple[str, Any]]:
     names = {name for thing in THINGS.values() for name in thing.names}
     for owner in ("Database", "Transaction", "Pipeline", "Snapshot"):
         for member, function in vars(getattr(hedgerow, owner)).items():
+            if member == "to_igraph" and f"{owner}.{member}" not in ARGUMENTS:
+                continue
             if not member.startswith("_") and inspect.isroutine(function) and member not in ("define_kind", "define_label"):
                 if names & inspect.signature(function).parameters.keys():
                     yield f"{owner}.{member}", function
