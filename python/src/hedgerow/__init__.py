@@ -15,7 +15,7 @@ Examples
 {1: 0, 2: 1, 3: 1}
 """
 
-from . import _graphs, _lazy, _sql, _transact
+from . import _graphs, _lazy, _manners, _sql, _transact
 from ._native import (
     AbortedError,
     ClosedError,
@@ -75,6 +75,17 @@ Snapshot.scan_vertices = _lazy.scan_vertices  # type: ignore[method-assign]
 Snapshot.to_networkx = _graphs.to_networkx  # type: ignore[method-assign]
 Snapshot.to_igraph = _graphs.to_igraph  # type: ignore[method-assign]
 Snapshot.to_scipy = _graphs.to_scipy  # type: ignore[method-assign]
+Snapshot.__len__ = _manners.length  # type: ignore[method-assign]
+Snapshot.__bool__ = _manners.truth  # type: ignore[method-assign]
+Snapshot.__contains__ = _manners.contains  # type: ignore[method-assign]
+Snapshot.__iter__ = _manners.iterate  # type: ignore[method-assign]
+Snapshot.__getitem__ = _manners.item  # type: ignore[method-assign]
+Snapshot._repr_html_ = _manners.snapshot_html  # type: ignore[attr-defined]
+for _table in (Edges, EdgeTable, VertexResult, VertexTable):
+    _table._repr_html_ = _manners.table_html  # type: ignore[attr-defined]
+for _handle in (Database, Maintained, Pipeline, Snapshot, TableStream, Ticket, Transaction):
+    _handle.__reduce_ex__ = _manners.refuse_copies  # type: ignore[method-assign]
+del _table, _handle
 
 __all__ = [
     "AbortedError",

@@ -1,7 +1,7 @@
 """Types of the native half of the package. Docstrings are on the classes themselves."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, final, overload
@@ -394,6 +394,11 @@ class Pipeline:
 
 @final
 class Snapshot:
+    def __len__(self) -> int: ...
+    def __bool__(self) -> Literal[True]: ...
+    def __contains__(self, key: object) -> bool: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __getitem__(self, key: _Key) -> list[Any]: ...
     @property
     def timestamp(self) -> int: ...
     @property

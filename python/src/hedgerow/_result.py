@@ -624,6 +624,10 @@ class VertexResult(_Table):
     def __len__(self) -> int:
         return len(self.ids)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Returns what a copy is made from: all but the index of look-ups."""
+        return VertexResult, (self.ids, self.values, self.type, self.estimate, self.more, self.modularity)
+
     def _vertex_ids(self) -> Any:
         return self.ids
 

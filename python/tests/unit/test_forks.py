@@ -135,6 +135,10 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "__exit__": EXIT,
     },
     "Snapshot": {
+        "__len__": (),
+        "__contains__": (1,),
+        "__iter__": (),
+        "__getitem__": (1,),
         "has_vertex": (1,),
         "has_edge": (1, 2),
         "edge_properties": (1, 2),
@@ -185,7 +189,7 @@ ANSWERS = {
     "Transaction": set[str](),
     "Ticket": set[str](),
     "Pipeline": {"__enter__"},
-    "Snapshot": {"__exit__"},
+    "Snapshot": {"__exit__", "__bool__"},
     "Maintained": {"name", "label"},
     "TableStream": set[str](),
 }

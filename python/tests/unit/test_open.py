@@ -354,10 +354,9 @@ def test_the_block_closes_even_if_it_raises(store: Path) -> None:
 
 
 def test_no_pickling(db: hedgerow.Database) -> None:
-    with pytest.raises(hedgerow.ProgrammingError, match="pickled"):
-        pickle.dumps(db)
-    with pytest.raises(TypeError):
-        pickle.dumps(db.snapshot())
+    for handle in (db, db.snapshot()):
+        with pytest.raises(TypeError, match="pickled"):
+            pickle.dumps(handle)
 
 
 def test_repr(store: Path) -> None:

@@ -143,7 +143,7 @@ def test_stubs_say_what_is_there() -> None:
         else:
             members = {m.name: m for m in definition.body if isinstance(m, ast.FunctionDef)}
             visible = {m for m in vars(thing) if not m.startswith("_")}
-            visible |= {"__enter__", "__exit__"} & vars(thing).keys()
+            visible |= {"__enter__", "__exit__", "__len__", "__bool__", "__contains__", "__iter__", "__getitem__"} & vars(thing).keys()
             assert members.keys() == visible, name
             for member, function in members.items():
                 if not function.decorator_list and not member.startswith("_"):
