@@ -106,37 +106,30 @@ impl EdgeBatches {
         EdgeBatches::of(snapshot, label, Edges::Scan(Box::new(scan)), options)
     }
 
-    /// Begins the table of the edges that a selection takes at given vertices, all of one label. The rows are
-    /// those of [`Snapshot::expand`]; a part of the graph in `options` restricts the vertices. Reads no edges
-    /// yet, and costs as [`EdgeSelection::only_label`] if the selection does not name one label.
+    /// Begins the table of the chosen edges of given vertices, all of one label: the rows of an
+    /// [`Expansion`]. Costs as [`Expansion::only_label`].
     ///
     /// ```
-    /// use hedgerow::{EdgeSelection, Graph};
+    /// use hedgerow::{Direction, Graph, MissingVertex};
     /// use hedgerow_arrow::{EdgeBatches, TableOptions};
     ///
     /// let graph = Graph::in_memory()?;
     /// graph.insert_edges(&[(1, 2), (1, 3), (4, 1)])?;
-    /// let snapshot = graph.snapshot()?;
-    /// let ids = vec![snapshot.vertex_id(1)?.expect("there is a vertex 1")];
-    /// let mut batches = EdgeBatches::of_vertices(&snapshot, ids, &EdgeSelection::all(), &TableOptions::new())?;
+    /// let edges = graph.snapshot()?.expand(&[1u64], Direction::Out, MissingVertex::Refuse)?;
+    /// let mut batches = EdgeBatches::expand(edges, &TableOptions::new())?;
     /// assert_eq!(batches.next().expect("there are edges")?.num_rows(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::Store`]: those of [`Snapshot::expand`] and [`EdgeSelection::only_label`]. [`Error::Column`]:
-    /// a column that the table does not have.
-    pub fn of_vertices(
-        snapshot: &Snapshot,
-        mut vertices: Vec<VertexId>,
-        selection: &EdgeSelection<'_>,
-        options: &TableOptions,
-    ) -> Result<EdgeBatches, Error> {
-        if let Some(part) = &options.within {
-            vertices.retain(|id| part.contains(id));
+    /// [`Error::Store`]: those of [`Expansion::only_label`]. [`Error::Column`]: a column that the table does
+    /// not have. [`Error::Table`]: the options name a part of the graph.
+    pub fn expand(expansion: Expansion, options: &TableOptions) -> Result<EdgeBatches, Error> {
+        if options.within.is_some() {
+            return Err(Error::Table("a table of given vertices has no part of the graph".to_owned()));
         }
-        let label = selection.only_label(snapshot)?;
-        EdgeBatches::of(snapshot, label, Edges::OfVertices(snapshot.expand(vertices, selection)?), options)
+        let (label, snapshot) = (expansion.only_label()?, expansion.snapshot().clone());
+        EdgeBatches::of(&snapshot, label, Edges::OfVertices(expansion), options)
     }
 
     fn of(

@@ -1,6 +1,8 @@
 //! The tables of subgraphs of all labels.
 
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use hedgerow_core::account::Purpose;
 use hedgerow_core::growing::Growing;
@@ -15,6 +17,8 @@ pub struct LabelTables {
     memory: Memory,
     /// True if pages may be evicted: under a memory limit, and in test builds.
     evictable: bool,
+    /// True once a label of edges has a table.
+    has_edges: AtomicBool,
     /// The tables, boxed, so that a table chunk for labels without edges is small.
     tables: Growing<OnceLock<Box<SubgraphTable>>, LABELS>,
 }
@@ -31,7 +35,22 @@ impl LabelTables {
     pub fn new(memory: &Memory) -> LabelTables {
         // Tests evict without a limit.
         let evictable = memory.account().limit().is_some() || cfg!(feature = "planted-faults");
-        LabelTables { memory: memory.clone(), evictable, tables: Growing::default() }
+        let has_edges = AtomicBool::new(false);
+        LabelTables { memory: memory.clone(), evictable, has_edges, tables: Growing::default() }
+    }
+
+    /// True if a label other than the default one may have edges. A commit that inserts the first edge of a
+    /// label makes the label's table before it is published, so a reader for which this is false sees no such
+    /// edge.
+    #[inline]
+    pub fn has_edges(&self) -> bool {
+        self.has_edges.load(Relaxed)
+    }
+
+    fn note(&self, label: LabelId) {
+        if label != LabelId::VERTICES && !self.has_edges.load(Relaxed) {
+            self.has_edges.store(true, Relaxed);
+        }
     }
 
     /// Returns a hold that suffices for all tables: an empty one if their pages stay in memory.
@@ -60,6 +79,7 @@ impl LabelTables {
     pub fn get_or_create(&self, label: LabelId) -> &SubgraphTable {
         let charge = |bytes| self.memory.account().charge(Purpose::Tables, bytes);
         let table = self.tables.get_or_create(place(label), charge);
+        self.note(label);
         table.get_or_init(|| self.table((Vec::new(), Timestamp::ZERO)))
     }
 
@@ -67,6 +87,7 @@ impl LabelTables {
     pub fn put_stored(&self, label: LabelId, stored: (Vec<u32>, Timestamp)) {
         let charge = |bytes| self.memory.account().charge(Purpose::Tables, bytes);
         let table = self.tables.get_or_create(place(label), charge);
+        self.note(label);
         table.get_or_init(|| self.table(stored));
     }
 

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
 use crate::ending::calling;
-use crate::error::{NotSupportedError, ProgrammingError, raise};
+use crate::error::{NotSupportedError, raise};
 use crate::handle::Handle;
 use crate::imports;
 use crate::maintained::Maintained;
@@ -469,10 +469,6 @@ impl Database {
             self.close(py)?;
         }
         Ok(false)
-    }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(ProgrammingError::new_err("an open store cannot be pickled; open it again where it is needed"))
     }
 
     fn __repr__(&self) -> String {

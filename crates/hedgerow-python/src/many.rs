@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use hedgerow::{
-    CsrOptions, Direction, KeyColumn, KeyKind, Kind, KindId, LabelRef, MissingVertex, NeighborLists,
-    RowOrder, Topology, ValueRef, VertexKey, VertexKeyRef, WeightedTopology,
+    CsrOptions, Direction, Expansion, KeyColumn, KeyKind, Kind, KindId, LabelRef, MissingVertex,
+    NeighborLists, RowOrder, Topology, ValueRef, VertexKey, VertexKeyRef, WeightedTopology,
 };
 use hedgerow_core::suggest::did_you_mean;
 use numpy::IntoPyArray;
@@ -83,6 +83,14 @@ impl Wanted {
     ) -> hedgerow::Result<NeighborLists> {
         self.chosen.with(|edges| snapshot.neighbor_lists(keys, edges, self.missing))
     }
+
+    fn expansion<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
+        &self,
+        snapshot: &hedgerow::Snapshot,
+        keys: &[K],
+    ) -> hedgerow::Result<Expansion> {
+        self.chosen.with(|edges| snapshot.expand(keys, edges, self.missing))
+    }
 }
 
 fn contained<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
@@ -113,6 +121,19 @@ impl Reading {
             .map(|degree| degree as i64)
             .collect();
         Ok(degrees.into_pyarray(py).into_any().unbind())
+    }
+
+    /// Looks up vertices, and returns the read of their edges.
+    pub(crate) fn expand(&self, py: Python<'_>, wanted: &Wanted) -> PyResult<Expansion> {
+        let _keeping = Keeping::begin();
+        self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
+        let expansion = parallel(py, || match &wanted.keys {
+            Keys::Numbers(numbers) if wanted.kind == KindId::DEFAULT => {
+                wanted.expansion(&self.snapshot, numbers)
+            }
+            keys => wanted.expansion(&self.snapshot, &keys.of_kind(wanted.kind)),
+        });
+        expansion.map_err(|error| refused(self, "keys", (&wanted.keys, wanted.kind), error))
     }
 
     /// Returns an array of bools, true for each edge that exists.

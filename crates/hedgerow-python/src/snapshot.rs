@@ -137,6 +137,12 @@ impl Snapshot {
         Ok(self.reading()?.snapshot.vertex_count())
     }
 
+    /// True if edges have a direction.
+    #[getter]
+    fn directed(&self) -> bool {
+        self.handle.config.directed
+    }
+
     /// The number of edges of all labels; an undirected edge counts once.
     #[getter]
     fn edge_count(&self) -> PyResult<u64> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use hedgerow::{KindId, Timestamp, VertexId};
+use hedgerow::{Expansion, KindId, Timestamp, VertexId};
 use hedgerow_arrow::{EdgeBatches, TableOptions, VertexBatches};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -19,11 +19,11 @@ use crate::key::{count, shown};
 use crate::names::Kinds;
 use crate::results::Reading;
 use crate::schema::Label;
-use crate::selection::{Chosen, Labels, RankRange, Where};
+use crate::selection::{self, Chosen, Labels, RankRange, Where};
 use crate::snapshot::Snapshot;
 
-/// A table whose rows are read when another library pulls them: the result of ``Snapshot.edge_stream`` and
-/// ``Snapshot.vertex_stream``.
+/// A table whose rows are read when another library pulls them: the result of ``Snapshot.edge_stream``,
+/// ``Snapshot.expand`` and ``Snapshot.vertex_stream``.
 ///
 /// It has no rows of its own. Any library that reads Arrow streams (``__arrow_c_stream__``) can read it, as
 /// often as it wants while the snapshot is open. It shows the snapshot, and no later commits:
@@ -38,6 +38,7 @@ pub(crate) struct TableStream {
 enum Rows {
     Edges(Chosen),
     Vertices(KindId),
+    OfVertices(Expansion),
 }
 
 /// The argument `part`: a part of the graph, as `Snapshot.partitions` returns it.
@@ -89,6 +90,7 @@ impl TableStream {
                 Rows::Edges(chosen) => {
                     Box::new(EdgeBatches::new(&reading.snapshot, &chosen.selection(), options)?)
                 }
+                Rows::OfVertices(edges) => Box::new(EdgeBatches::expand(edges.clone(), options)?),
                 Rows::Vertices(kind) => Box::new(VertexBatches::new(&reading.snapshot, *kind, options)?),
             })
         });
@@ -185,6 +187,82 @@ impl Snapshot {
         let (snapshot, options) = (slf.clone().unbind(), options(&reading, columns, part)?);
         let table = TableStream { snapshot, rows: Rows::Edges(chosen), options };
         // A column or a condition that does not fit is refused now, and not when rows are pulled.
+        table.open(slf.py())?;
+        Ok(table)
+    }
+
+    /// Edges of given vertices as a lazy stream: the edges of one label with their properties, vertex by
+    /// vertex in the order of ``keys``.
+    ///
+    /// The call looks the vertices up, and reads no edges. The columns are those of ``edge_stream``. In an
+    /// undirected graph ``src`` is the given vertex, unless the label states the kinds of its ends, whose
+    /// order the columns then have. An edge between two given vertices is a row for each of them whose edges
+    /// in this direction have it.
+    ///
+    /// Parameters
+    /// ----------
+    /// keys : array_like
+    ///     Vertex ids, as a column like in ``add_edges``. A repeated vertex is read again.
+    /// direction : {"out", "in", "both"}
+    ///     Along the edges, against them, or both ways; in an undirected graph these are the same.
+    /// label : str, optional
+    ///     The label; ``""`` is the default one. If not given, all edges must have one label, and it is used.
+    /// columns : sequence of str, optional
+    ///     The columns of the table, in this order; all if not given.
+    /// rank_range, where : optional
+    ///     Only these edges, like in ``neighbors``.
+    /// missing : {"raise", "empty"}
+    ///     What to do with an id that names no vertex: raise an error, or take it as a vertex without edges.
+    /// kind : str, optional
+    ///     The kind of the vertices; if not given, the kind that the label states, or else the default kind.
+    ///     An id that is a pair states its own kind.
+    ///
+    /// Returns
+    /// -------
+    /// TableStream
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     There is no such vertex, and ``missing`` is ``"raise"``.
+    /// ProgrammingError
+    ///     There is no such label; or no label is given, and edges have several labels.
+    /// DataError
+    ///     The table has no such column; or a condition does not fit its property.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow, polars
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 1, 2], [2, 3, 1], label="pays", properties={"amount": [5, 20, 7]})
+    /// 3
+    /// >>> polars.DataFrame(db.snapshot().expand([1], columns=["dst", "amount"])).rows()
+    /// [(2, 5), (3, 20)]
+    /// >>> polars.DataFrame(db.snapshot().expand([1], "both", where=("amount", ">", 5))).rows()
+    /// [(1, 3, 20), (2, 1, 7)]
+    #[pyo3(signature = (keys, direction="out", *, label=None, columns=None, rank_range=None, r#where=None, missing="raise", kind=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn expand(
+        slf: &Bound<'_, Self>,
+        keys: &Bound<'_, PyAny>,
+        direction: &str,
+        label: Option<Label<'_>>,
+        columns: Option<&Bound<'_, PyAny>>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
+        missing: &str,
+        kind: Option<&str>,
+    ) -> PyResult<TableStream> {
+        let (reading, schema) = (slf.get().reading()?, slf.get().kind_schema()?);
+        let direction = selection::direction(direction)?;
+        let label = reading.label(slf.py(), label.as_deref())?;
+        let name = schema.label_by_id(label).map_or("", |label| label.name());
+        let labels = Some(Labels::of(name));
+        let chosen = Chosen::new(&reading.origin, &schema, labels, rank_range, r#where)?;
+        let wanted = slf.get().wanted(keys, chosen.in_direction(direction), missing, kind)?;
+        let rows = Rows::OfVertices(reading.expand(slf.py(), &wanted)?);
+        let table =
+            TableStream { snapshot: slf.clone().unbind(), rows, options: options(&reading, columns, None)? };
         table.open(slf.py())?;
         Ok(table)
     }

@@ -14,7 +14,7 @@ use crate::selection::{self, Chosen, Labels, RankRange, Where};
 use crate::snapshot::Snapshot;
 
 impl Snapshot {
-    fn wanted(
+    pub(crate) fn wanted(
         &self,
         keys: &Bound<'_, PyAny>,
         chosen: Chosen,

@@ -268,7 +268,7 @@ def _choose(snapshot: Snapshot, label: Any, rank_range: Any, where: Any, propert
             found = {of: _objects(column) for of, column in of_kind.properties.items()}
             vertices.append((of_kind._vertex_ids().tolist(), found))
     is_multi = len(labels) > 1 or any(of.multi for of in of_labels)
-    return _Chosen(_is_directed(snapshot), is_multi, labels, vertices, edges)
+    return _Chosen(snapshot.directed, is_multi, labels, vertices, edges)
 
 
 def _tables(snapshot: Snapshot, labels: Any, properties: bool, rank_range: Any, where: Any) -> list[EdgeTable]:
@@ -285,26 +285,6 @@ def _tables(snapshot: Snapshot, labels: Any, properties: bool, rank_range: Any, 
         if where is not None or isinstance(labels, str) or len(labels) < 2:
             raise
         return [snapshot.edge_table(label, **options) for label in dict.fromkeys(labels)]
-
-
-def _is_directed(snapshot: Snapshot) -> bool:
-    """True if the store is directed."""
-    labels = snapshot.schema().labels
-
-    def cost(label: str) -> tuple[bool, int]:
-        return "weight" in labels[label].properties, snapshot.edge_count_of(label)
-
-    for label in sorted(labels, key=cost):
-        try:
-            # An undirected store has one matrix for both directions.
-            return snapshot.csr(label) is not snapshot.csr(label, direction="in")
-        except DataError:
-            # An edge of the label has no weight.
-            continue
-    edges = snapshot.edges()
-    pairs = set(zip(edges.src.tolist(), edges.dst.tolist(), strict=True))
-    # An undirected edge is listed once, and found both ways.
-    return all((dst, src) in pairs or not snapshot.has_edge(dst, src) for src, dst in pairs if src != dst)
 
 
 def _attributes(columns: _Columns, count: int) -> Iterator[dict[str, Any]]:

@@ -404,6 +404,8 @@ class Snapshot:
     @property
     def vertex_count(self) -> int: ...
     @property
+    def directed(self) -> bool: ...
+    @property
     def edge_count(self) -> int: ...
     @property
     def closed(self) -> bool: ...
@@ -516,6 +518,18 @@ class Snapshot:
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
         part: tuple[int, int, int] | None = None,
+    ) -> TableStream: ...
+    def expand(
+        self,
+        keys: _Keys,
+        direction: _EdgeDirection = "out",
+        *,
+        label: str | None = None,
+        columns: Sequence[str] | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
+        missing: Literal["raise", "empty"] = "raise",
+        kind: str | None = None,
     ) -> TableStream: ...
     def vertex_stream(
         self, kind: str | None = None, *, columns: Sequence[str] | None = None, part: tuple[int, int, int] | None = None

@@ -160,6 +160,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "edge_table": (),
         "edge_stream": (),
         "vertex_stream": (),
+        "expand": ([1],),
         "partitions": (2,),
         "export": ("/nowhere/exported",),
         "sql": ("SELECT count(*) FROM edges",),
@@ -189,7 +190,7 @@ ANSWERS = {
     "Transaction": set[str](),
     "Ticket": set[str](),
     "Pipeline": {"__enter__"},
-    "Snapshot": {"__exit__", "__bool__"},
+    "Snapshot": {"__exit__", "__bool__", "directed"},
     "Maintained": {"name", "label"},
     "TableStream": set[str](),
 }

@@ -152,7 +152,7 @@ def edges():
         assert lists[0].tolist() == [2, 3, 4] and rows is not g.csr("l") and len(all_edges.src) == 8
         refused(hedgerow.DataError, g.csr, "l", weight="f")
         some_edges, tables = g.edges(label="l", where=("i", ">", 0)), [g.edge_table("l"), g.edge_table("")]
-        streams = [repr(g.edge_stream("l", where=("i", ">", 0), columns=["dst"], part=g.partitions(2)[0])), repr(g.vertex_stream())]
+        streams = [repr(g.edge_stream("l", where=("i", ">", 0), columns=["dst"], part=g.partitions(2)[0])), repr(g.vertex_stream()), repr(g.expand([1], label="l"))]
         other = hedgerow.open(weighted=True)
         other.define_label("l", multi=True)
         assert other.add_edges(g.edge_stream("l"), label="l") == g.edge_count_of("l") and other.add_vertices(g.vertex_stream()) == g.vertex_count

@@ -82,6 +82,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Snapshot.edge_table": {"label": "calls"},
     "Snapshot.edge_stream": {"label": "calls"},
     "Snapshot.vertex_stream": {},
+    "Snapshot.expand": {"keys": [1], "label": "calls"},
     "Snapshot.scan_edges": {"label": "calls"},
     "Snapshot.scan_vertices": {},
     "Snapshot.to_networkx": {},
@@ -144,6 +145,7 @@ ONE_LABEL = {
     "Snapshot.csr": "the rows are those of one table",
     "Snapshot.edge_stream": "the rows are those of one table",
     "Snapshot.scan_edges": "the rows are those of one table",
+    "Snapshot.expand": "the rows are those of one table",
     "Snapshot.to_scipy": "the rows are those of one table",
     "Snapshot.edge_count_of": "a number for each label; `edge_count` is that of all",
     "Transaction.has_edge": "names one edge",
@@ -200,7 +202,7 @@ EXCEPTIONS = [
     Exempt("keys", [None], "Database: add_edges; Transaction: add_edges", "None means that the argument is not given"),
     Exempt("a key", [99], f"{SEARCHES}; Transaction: neighbors degree", "a vertex without lists is an error, which tells it from one without edges"),
     Exempt("a key", ["1"], f"{SEARCHES} has_vertex has_edge edge_properties vertex_properties weight", "in a store with kinds a snapshot says that there is no such vertex"),
-    Exempt("one label", [None], "Snapshot: csr edge_stream scan_edges to_scipy", "edges of several labels are refused without a label"),
+    Exempt("one label", [None], "Snapshot: csr edge_stream expand scan_edges to_scipy", "edges of several labels are refused without a label"),
     Exempt("labels", [None], "Snapshot: edge_table", "edges of several labels are refused without a label"),
     Exempt("one label", [None], "Snapshot: newest_neighbors edge_count_of", "the label has no default"),
     Exempt("one label", ["calls"], f"{NAMED_ONE}; Database: update_edges remove_edges; Transaction: update_edges remove_edges", "edges of a `multi` label are named by ranks too"),
@@ -209,7 +211,7 @@ EXCEPTIONS = [
     Exempt("labels", [None], "Database: remove_edges_where", "the label has no default"),
     Exempt("ranks", [None], "Database: remove_edges_where", "a removal without a condition is refused"),
     Exempt("a direction", [None], "Snapshot: run", "the default is the kernel's own"),
-    Exempt("a filter", [("nope", ">", 1)], "Snapshot: edge_table edge_stream scan_edges; Database: remove_edges_where", "the test names a label, which the message then names"),
+    Exempt("a filter", [("nope", ">", 1)], "Snapshot: edge_table edge_stream expand scan_edges; Database: remove_edges_where", "the test names a label, which the message then names"),
 ]
 
 

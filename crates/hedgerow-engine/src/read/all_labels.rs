@@ -82,7 +82,7 @@ impl Snapshot {
     #[inline]
     pub fn contains_edge<'a>(&self, edges: impl Into<EdgePattern<'a>>) -> Result<bool> {
         let edges = edges.into();
-        if edges.label.is_none() && edges.rank.is_none() && !self.has_labels() {
+        if edges.label.is_none() && edges.rank.is_none() && !self.engine().pager.labels.has_edges() {
             return match self.look_up_edge(edges.src, edges.dst)? {
                 [Some(src), Some(dst)] => self.contains_edge_by_id(src, dst),
                 _ => Ok(false),

@@ -35,7 +35,7 @@ impl Snapshot {
     /// kind if a label states none, or if no label is named.
     ///
     /// # Errors
-    /// The errors of [`view_of`](Self::view_of).
+    /// The errors of [`view`](Self::view).
     pub fn neighbors<'a, 's>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -61,7 +61,7 @@ impl Snapshot {
     /// like [`neighbors`](Self::neighbors).
     ///
     /// # Errors
-    /// The errors of [`view_of`](Self::view_of).
+    /// The errors of [`view`](Self::view).
     pub fn edge_list<'a, 's>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -82,7 +82,7 @@ impl Snapshot {
     /// [`edge_list`](Self::edge_list). Takes one look-up more for each edge.
     ///
     /// # Errors
-    /// The errors of [`view_of`](Self::view_of).
+    /// The errors of [`view`](Self::view).
     pub fn edges<'a, 's>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -119,14 +119,24 @@ impl Snapshot {
     /// in one direction, else O(degree).
     ///
     /// # Errors
-    /// The errors of [`view_of`](Self::view_of).
+    /// The errors of [`view`](Self::view).
     pub fn degree<'a, 's>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
         edges: impl Into<EdgeSelectionRef<'s>>,
     ) -> Result<Option<usize>> {
-        let lists = self.lists(edges.into())?;
-        let Some(id) = self.end_of_lists(&lists, key.into())? else { return Ok(None) };
+        let edges = edges.into();
+        // The shortest read, so the usual case is apart from all others, and the type of the key is known.
+        match self.in_default_lists(edges) {
+            Some(direction) => self.vertex_id(key)?.map(|id| self.degree_by_id(id, direction)).transpose(),
+            None => self.degree_in(key.into(), edges),
+        }
+    }
+
+    #[inline(never)]
+    fn degree_in(&self, key: VertexKeyRef<'_>, edges: EdgeSelectionRef<'_>) -> Result<Option<usize>> {
+        let lists = self.lists(edges)?;
+        let Some(id) = self.end_of_lists(&lists, key)? else { return Ok(None) };
         match &lists {
             Lists::OfLabel(LabelId::DEFAULT, direction) => self.degree_by_id(id, *direction),
             Lists::OfLabel(label, direction) => self.degree_by_label(*label, id, *direction),

@@ -1,53 +1,85 @@
 //! The chosen edges of given vertices with their properties, one vertex at a time.
 
+use std::sync::Arc;
+
 use hedgerow_catalog::error::Result;
-use hedgerow_core::{Direction, RowRef, VertexId};
+use hedgerow_core::{Direction, LabelId, RowRef, VertexId, VertexKeyRef};
 use hedgerow_mem::ItemRef;
 
+use crate::read::many::MissingVertex;
 use crate::read::rows::EdgeRow;
 use crate::read::selection_ref::EdgeSelectionRef;
 use crate::read::snapshot::Snapshot;
 use crate::state::chosen_edges::{ChosenEdges, ChosenLabel, EdgeDirection};
 
 /// The chosen edges of given vertices. The caller pulls one vertex at a time. Made by [`Snapshot::expand`].
-/// While it exists, the store keeps the versions of its snapshot. Between two calls it holds no list.
+/// While it exists, the store keeps the versions of its snapshot. Between two calls it holds no list. A clone
+/// shares the vertices, and continues at the same place.
+#[derive(Clone)]
 pub struct Expansion {
     snapshot: Snapshot,
+    /// The labels that the selection names, or all.
+    labels: Vec<LabelId>,
     chosen: ChosenEdges,
-    vertices: std::vec::IntoIter<VertexId>,
+    vertices: Arc<[VertexId]>,
+    next: usize,
 }
 
 impl Snapshot {
-    /// Begins a read of the chosen edges of given vertices, in the order of these vertices; a repeated vertex
-    /// is read again. Reads nothing yet: O(labels). An id that names no vertex has no edges.
+    /// Looks up vertices, and begins a read of the chosen edges of each of them, in the order of the keys. A
+    /// repeated key is read again. Reads no edges yet. O(keys), in parallel on the current rayon pool if
+    /// there are many.
     ///
     /// ```
-    /// use hedgerow::{Direction, Graph};
+    /// use hedgerow::{Direction, Graph, MissingVertex};
     ///
     /// let graph = Graph::in_memory()?;
     /// graph.insert_edges(&[(1, 2), (1, 3), (4, 1)])?;
     /// let snapshot = graph.snapshot()?;
-    /// let one = snapshot.vertex_id(1)?.expect("there is a vertex 1");
-    /// let (mut edges, mut found) = (snapshot.expand(vec![one], Direction::Out)?, Vec::new());
+    /// let mut edges = snapshot.expand(&[1u64, 4], Direction::Out, MissingVertex::Refuse)?;
+    /// let mut found = Vec::new();
     /// while edges.next_vertex(|edge| found.push((edge.src(), edge.dst())))? {}
-    /// assert_eq!(found.len(), 2);
-    /// assert!(found.iter().all(|(src, _)| *src == one));
+    /// assert_eq!(found.len(), 3);
+    /// assert_eq!(snapshot.vertex_key(found[2].0)?, Some(4.into()));
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
     /// # Errors
-    /// The errors of [`view`](Self::view).
-    pub fn expand<'s>(
+    /// The errors of [`degrees`](Self::degrees).
+    pub fn expand<'a, 's, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
-        vertices: Vec<VertexId>,
+        keys: &[K],
         edges: impl Into<EdgeSelectionRef<'s>>,
+        missing: MissingVertex,
     ) -> Result<Expansion> {
-        let chosen = edges.into().selection().resolve_lists(self)?;
-        Ok(Expansion { snapshot: self.clone(), chosen, vertices: vertices.into_iter() })
+        let edges = edges.into();
+        let selection = edges.selection();
+        let chosen = selection.resolve_lists(self)?;
+        let labels = selection.labels(&self.schema_seen())?;
+        let vertices = self.vertices_of_lists(&self.lists(edges)?, keys, missing)?.into();
+        Ok(Expansion { snapshot: self.clone(), labels, chosen, vertices, next: 0 })
     }
 }
 
 impl Expansion {
+    /// Returns the snapshot.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Returns the only label of the selection that has edges, or its first label if none has. Costs as
+    /// [`EdgeSelection::only_label`](crate::EdgeSelection::only_label).
+    ///
+    /// # Errors
+    /// [`ArgumentError::SeveralLabels`](crate::ArgumentError::SeveralLabels), and the errors of every
+    /// [read](Snapshot).
+    pub fn only_label(&self) -> Result<LabelId> {
+        match self.labels[..] {
+            [label] => Ok(label),
+            ref labels => self.snapshot.only_label_of(labels),
+        }
+    }
+
     /// Calls `f` with the chosen edges of the next vertex: label after label, outgoing edges before incoming
     /// ones, each ascending by the other end and rank. A self-loop is passed once. In a directed graph source
     /// and destination are those of the edge, in an undirected one the vertex is the source. False if no
@@ -60,7 +92,8 @@ impl Expansion {
     /// The errors of every [read](Snapshot). `f` may have been called with some edges before an error.
     pub fn next_vertex(&mut self, mut f: impl FnMut(EdgeRow<'_>)) -> Result<bool> {
         self.snapshot.engine().check_owner()?;
-        let Some(id) = self.vertices.next() else { return Ok(false) };
+        let Some(&id) = self.vertices.get(self.next) else { return Ok(false) };
+        self.next += 1;
         for label in &self.chosen.labels {
             for &direction in self.chosen.directions() {
                 let again = direction == Direction::In && self.chosen.direction == EdgeDirection::Both;

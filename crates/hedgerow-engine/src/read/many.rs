@@ -157,6 +157,19 @@ impl Snapshot {
         Ok(lists)
     }
 
+    /// Returns the vertices at which edges are read, in the order of their keys. Missing ones are left out,
+    /// unless they are refused.
+    pub(super) fn vertices_of_lists<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+        &self,
+        lists: &Lists<'_>,
+        keys: &[K],
+        missing: MissingVertex,
+    ) -> Result<Vec<VertexId>> {
+        let no_lists = Origin::Whole(Vec::new(), Direction::Out);
+        let found = |ids: &[Option<VertexId>]| Ok(ids.iter().flatten().copied().collect::<Vec<_>>());
+        Ok(self.in_parts(&no_lists, lists, keys, missing, found)?.concat())
+    }
+
     /// Adds the other endpoints of the edges of a vertex to `found`.
     fn list_of(&self, origin: &Origin, id: VertexId, found: &mut Vec<VertexId>) -> Result<()> {
         let (sources, direction) = match origin {

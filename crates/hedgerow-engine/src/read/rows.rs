@@ -9,22 +9,20 @@ use crate::state::chosen_edges::ChosenLabel;
 /// [`Snapshot::for_each_edge`](crate::Snapshot::for_each_edge), [`Expansion`](crate::Expansion).
 #[derive(Clone, Copy)]
 pub struct EdgeRow<'a> {
-    label: LabelId,
+    chosen: &'a ChosenLabel,
     pub(crate) src: VertexId,
-    weight: f64,
     pub(crate) item: ItemRef<'a>,
 }
 
 impl<'a> EdgeRow<'a> {
     /// Returns a chosen edge of a label.
-    pub(super) fn of(chosen: &ChosenLabel, src: VertexId, item: ItemRef<'a>) -> EdgeRow<'a> {
-        let weight = chosen.weight_of(&item).unwrap_or(f64::NAN);
-        EdgeRow { label: chosen.label, src, weight, item }
+    pub(super) fn of(chosen: &'a ChosenLabel, src: VertexId, item: ItemRef<'a>) -> EdgeRow<'a> {
+        EdgeRow { chosen, src, item }
     }
 
     /// Returns the label.
     pub fn label(&self) -> LabelId {
-        self.label
+        self.chosen.label
     }
 
     /// Returns the source; in an undirected graph the endpoint with the smaller id, or in an
@@ -47,7 +45,7 @@ impl<'a> EdgeRow<'a> {
     /// the stored one: 1 in a graph without weights, and for labels other than the default one. NaN if the
     /// property that is the weight has no value.
     pub fn weight(&self) -> f64 {
-        self.weight
+        self.chosen.weight_of(&self.item).unwrap_or(f64::NAN)
     }
 
     /// Returns the value of a property; null if the edge has none.

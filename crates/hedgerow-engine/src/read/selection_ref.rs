@@ -130,7 +130,7 @@ pub(super) enum Lists<'a> {
     OfLabel(LabelId, Direction),
     /// All edges of all labels.
     OfAll(Direction),
-    Chosen(Cow<'a, EdgeSelection<'a>>),
+    Chosen(Box<Cow<'a, EdgeSelection<'a>>>),
 }
 
 impl Lists<'_> {
@@ -145,20 +145,37 @@ impl Lists<'_> {
 }
 
 impl Snapshot {
-    /// Looks up the label of a choice of edges. In a graph that has only the default label, edges of all
-    /// labels are those of this label.
+    /// Returns the direction, if edges of all labels are chosen in one direction and only the default label
+    /// has edges.
+    #[inline]
+    pub(super) fn in_default_lists(&self, edges: EdgeSelectionRef<'_>) -> Option<Direction> {
+        match edges.0 {
+            Form::Whole(None, direction) if !self.engine().pager.labels.has_edges() => match direction {
+                EdgeDirection::Out => Some(Direction::Out),
+                EdgeDirection::In => Some(Direction::In),
+                EdgeDirection::Both => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Looks up the label of a choice of edges. In a graph without edges of other labels, edges of all labels
+    /// are those of the default label. This is tested by one plain load: an atomic operation on the schema
+    /// would keep the cache misses of consecutive reads from overlapping.
     #[inline]
     pub(super) fn lists<'a>(&self, edges: EdgeSelectionRef<'a>) -> Result<Lists<'a>> {
-        let Some((label, direction)) = edges.whole() else { return Ok(Lists::Chosen(edges.selection())) };
+        let Some((label, direction)) = edges.whole() else {
+            return Ok(Lists::Chosen(Box::new(edges.selection())));
+        };
         let direction = match direction {
             EdgeDirection::Out => Direction::Out,
             EdgeDirection::In => Direction::In,
             EdgeDirection::Both if !self.engine().catalog.config.directed => Direction::Out,
-            EdgeDirection::Both => return Ok(Lists::Chosen(edges.selection())),
+            EdgeDirection::Both => return Ok(Lists::Chosen(Box::new(edges.selection()))),
         };
         Ok(match label {
             Some(label) => Lists::OfLabel(self.label(label)?, direction),
-            None if self.has_labels() => Lists::OfAll(direction),
+            None if self.engine().pager.labels.has_edges() => Lists::OfAll(direction),
             None => Lists::OfLabel(LabelId::DEFAULT, direction),
         })
     }

@@ -244,7 +244,10 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::edge_count_of", snapshot.edge_count_of(LABEL));
     refused!("Snapshot::for_each_edge", snapshot.for_each_edge(LABEL, |_| ()));
     refused!("Snapshot::for_each_edge of all labels", snapshot.for_each_edge(Direction::Out, |_| ()));
-    refused!("Snapshot::expand", snapshot.expand(vec![id], Direction::Out).map(drop));
+    refused!(
+        "Snapshot::expand",
+        snapshot.expand(&[0u64], Direction::Out, hedgerow::MissingVertex::Empty).map(drop)
+    );
     refused!("Snapshot::partitions", snapshot.partitions(2).map(drop));
     refused!("Snapshot::scan_edges", snapshot.scan_edges(&EdgeSelection::of(LABEL)).map(drop));
     let (out, empty) = (Direction::Out, hedgerow::MissingVertex::Empty);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hedgerow_core::{Comparison, Direction, KeyKind, LabelId, Value, ValueRef, VertexId, VertexKey};
+use hedgerow_core::{Comparison, Direction, KeyKind, LabelId, Value, ValueRef, VertexKey};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::LabelOptions;
@@ -222,8 +222,7 @@ fn selections_agree(snapshot: &Snapshot, model: &Model) {
             .flat_map(|(_, list)| KEYS.map(|to| list.iter().any(|(other, ..)| *other == VertexKey::U64(to))))
             .collect();
         assert_eq!(snapshot.contains_edges(&pairs, &selection).unwrap(), joined, "{wanted:?}");
-        let ids = KEYS.map(|key| VertexId(key as u32)).to_vec();
-        let mut expansion = snapshot.expand(ids, &selection).unwrap();
+        let mut expansion = snapshot.expand(&KEYS, &selection, refuse).unwrap();
         for (key, list) in KEYS.into_iter().zip(&lists) {
             let mut found = Vec::new();
             let more = expansion.next_vertex(|edge| {
