@@ -19,10 +19,11 @@ use crate::{BATCH_BYTES, BATCH_ROWS, Error, keys};
 ///
 /// The columns are `src` and `dst` (the keys of the ends), `src_kind` and `dst_kind` if the store has kinds
 /// and the label does not state those of its ends, `rank` of a `multi` label, `weight` of the default label
-/// of a weighted store, and the properties. A property with the name of such a column is named `NAME:TYPE`.
-/// Keys are texts if any kind among them has texts. Pulling a batch reads the edges of its sources: O(edges
-/// of these sources). A batch never has more than [`BATCH_ROWS`] rows; memory holds the edges of one source,
-/// or of one batch if that is more, and the lists of the scan.
+/// of a weighted store (the weights of the selection, if it names a property as weight), and the properties.
+/// A property with the name of such a column is named `NAME:TYPE`. Keys are texts if any kind among them has
+/// texts. Pulling a batch reads the edges of its sources: O(edges of these sources). A batch never has more
+/// than [`BATCH_ROWS`] rows; memory holds the edges of one source, or of one batch if that is more, and the
+/// lists of the scan.
 pub struct EdgeBatches {
     snapshot: Snapshot,
     label: Label,

@@ -217,8 +217,8 @@ impl Options {
     /// replaced it ([`Stats::view_bytes`](crate::Stats::view_bytes)).
     ///
     /// With `false` reads never stall and take no such memory; they still use a view that the program has
-    /// requested. [`Snapshot::set_views_by_reads`](crate::Snapshot::set_views_by_reads) overrides this for
-    /// one snapshot.
+    /// requested. [`DefaultLabel::set_views_by_reads`](crate::DefaultLabel::set_views_by_reads) overrides
+    /// this for one snapshot.
     pub fn views_by_reads(mut self, may_make: bool) -> Options {
         self.views_by_reads = may_make;
         self

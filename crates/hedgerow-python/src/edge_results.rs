@@ -1,8 +1,6 @@
 //! Edges of a snapshot as objects of the package's Python half.
 
-use hedgerow::{
-    EdgeRow, KHopOptions, Kind, Label, LabelId, PropertyId, PropertyType, Schema, ValueRef, VertexId,
-};
+use hedgerow::{EdgeRow, Kind, Label, LabelId, PropertyId, PropertyType, Schema, ValueRef, VertexId};
 use hedgerow_core::suggest::did_you_mean;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -130,32 +128,23 @@ impl Reading {
             None => vec![schema.find_label(self.label(py, None)?).map_err(raise)?],
             Some(names) => names.find(&schema)?,
         };
-        self.check(chosen)?;
         let weighted = view.has_weights();
         let mut table = Table::new(&labels, weighted, wanted)?;
         let (mut src, mut dst, mut ranks, mut of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (multi, several) = (labels.iter().any(|label| label.is_multi()), labels.len() > 1);
+        // Without a named label, the choice takes all, of which only this one has edges.
         let read = py.detach(|| {
-            labels.iter().enumerate().try_for_each(|(nth, label)| {
-                let predicate = chosen.predicate.as_ref();
-                let predicate = predicate.map(|all| all.map(&mut |name| Cell::of(label, weighted, name)));
-                self.snapshot.for_each_edge(label.id(), |edge| {
-                    let value = |cell: &Cell| cell.of_edge(&edge);
-                    if !predicate.as_ref().is_none_or(|predicate| predicate.holds(&value))
-                        || !chosen.has_rank(edge.rank())
-                    {
-                        return;
-                    }
-                    src.push(vertices.rows.of_vertex(edge.src().index()));
-                    dst.push(vertices.rows.of_vertex(edge.dst().index()));
-                    if multi {
-                        ranks.push(edge.rank());
-                    }
-                    if several {
-                        of.push(i64::from(label.id().0));
-                    }
-                    table.push(nth, &edge);
-                })
+            self.snapshot.for_each_edge(&chosen.selection(), |edge| {
+                let Some(nth) = labels.iter().position(|label| label.id() == edge.label()) else { return };
+                src.push(vertices.rows.of_vertex(edge.src().index()));
+                dst.push(vertices.rows.of_vertex(edge.dst().index()));
+                if multi {
+                    ranks.push(edge.rank());
+                }
+                if several {
+                    of.push(i64::from(edge.label().0));
+                }
+                table.push(nth, &edge);
             })
         });
         read.map_err(raise)?;
@@ -174,16 +163,6 @@ impl Reading {
         arguments.set_item("key_types", self.key_types(&schema, &labels))?;
         arguments.set_item("labels", if several { Some(label_names(py, &schema, of)?) } else { None })?;
         make(py, "EdgeTable", &arguments)
-    }
-
-    /// Refuses a choice of edges without a meaning, as the reads of edges do.
-    fn check(&self, chosen: &Chosen) -> PyResult<()> {
-        // A search from no vertex resolves the choice, and reads no edge.
-        let nowhere = |chosen| self.snapshot.k_hop::<u64>(&[], chosen, KHopOptions::new(0)).map(drop);
-        if chosen.predicate.is_none() {
-            return Ok(());
-        }
-        nowhere(&chosen.selection()).map_err(raise)
     }
 
     /// Returns the types of the ids at both ends of edges. All labels must state the kinds of their ends,

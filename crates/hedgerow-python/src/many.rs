@@ -84,6 +84,14 @@ impl Wanted {
         self.chosen.with(|edges| snapshot.neighbor_lists(keys, edges, self.missing))
     }
 
+    /// Returns the read of the edges of these vertices.
+    pub(crate) fn expand(&self, snapshot: &hedgerow::Snapshot) -> hedgerow::Result<Expansion> {
+        match &self.keys {
+            Keys::Numbers(numbers) if self.kind == KindId::DEFAULT => self.expansion(snapshot, numbers),
+            keys => self.expansion(snapshot, &keys.of_kind(self.kind)),
+        }
+    }
+
     fn expansion<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
         &self,
         snapshot: &hedgerow::Snapshot,
@@ -123,16 +131,11 @@ impl Reading {
         Ok(degrees.into_pyarray(py).into_any().unbind())
     }
 
-    /// Looks up vertices, and returns the read of their edges.
-    pub(crate) fn expand(&self, py: Python<'_>, wanted: &Wanted) -> PyResult<Expansion> {
+    /// Looks up vertices whose edges are to be read, and refuses missing ones.
+    pub(crate) fn expand(&self, py: Python<'_>, wanted: &Wanted) -> PyResult<()> {
         let _keeping = Keeping::begin();
         self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
-        let expansion = parallel(py, || match &wanted.keys {
-            Keys::Numbers(numbers) if wanted.kind == KindId::DEFAULT => {
-                wanted.expansion(&self.snapshot, numbers)
-            }
-            keys => wanted.expansion(&self.snapshot, &keys.of_kind(wanted.kind)),
-        });
+        let expansion = parallel(py, || wanted.expand(&self.snapshot).map(drop));
         expansion.map_err(|error| refused(self, "keys", (&wanted.keys, wanted.kind), error))
     }
 

@@ -192,12 +192,6 @@ impl Chosen {
         self.labels.as_ref().is_none_or(|Labels(labels)| labels.iter().any(|name| name == label))
     }
 
-    /// True if the read takes edges with the rank.
-    pub(crate) fn has_rank(&self, rank: u64) -> bool {
-        let Some(RankRange(first, stop)) = self.ranks else { return true };
-        first.is_none_or(|first| first <= rank) && stop.is_none_or(|stop| rank < stop)
-    }
-
     pub(crate) fn selection(&self) -> EdgeSelection<'_> {
         let mut selection = match &self.labels {
             None => EdgeSelection::all(),

@@ -437,8 +437,9 @@ impl Snapshot {
     /// Parameters
     /// ----------
     /// label : str or sequence of str, optional
-    ///     The label, or several, whose edges are returned label after label; ``""`` is the default one. If
-    ///     not given, all edges must have one label, and it is used.
+    ///     The label, or several, whose edges are returned label after label, in the order in which labels
+    ///     were defined; ``""`` is the default one. If not given, all edges must have one label, and it is
+    ///     used.
     /// properties : sequence of str, optional
     ///     The properties to return; all if not given. In a weighted graph the default label has the property
     ///     ``"weight"``. If the label of an edge lacks a property, the edge has no value of it.

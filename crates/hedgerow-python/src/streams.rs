@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use hedgerow::{Expansion, KindId, Timestamp, VertexId};
+use hedgerow::{KindId, Timestamp, VertexId};
 use hedgerow_arrow::{EdgeBatches, TableOptions, VertexBatches};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -16,6 +16,7 @@ use crate::ending::calling;
 use crate::error::{DataError, raise, told};
 use crate::frames::read_names;
 use crate::key::{count, shown};
+use crate::many::Wanted;
 use crate::names::Kinds;
 use crate::results::Reading;
 use crate::schema::Label;
@@ -38,7 +39,7 @@ pub(crate) struct TableStream {
 enum Rows {
     Edges(Chosen),
     Vertices(KindId),
-    OfVertices(Expansion),
+    OfVertices(Wanted),
 }
 
 /// The argument `part`: a part of the graph, as `Snapshot.partitions` returns it.
@@ -90,7 +91,10 @@ impl TableStream {
                 Rows::Edges(chosen) => {
                     Box::new(EdgeBatches::new(&reading.snapshot, &chosen.selection(), options)?)
                 }
-                Rows::OfVertices(edges) => Box::new(EdgeBatches::expand(edges.clone(), options)?),
+                Rows::OfVertices(wanted) => {
+                    let edges = wanted.expand(&reading.snapshot)?;
+                    Box::new(EdgeBatches::expand(edges, options)?)
+                }
                 Rows::Vertices(kind) => Box::new(VertexBatches::new(&reading.snapshot, *kind, options)?),
             })
         });
@@ -260,7 +264,9 @@ impl Snapshot {
         let labels = Some(Labels::of(name));
         let chosen = Chosen::new(&reading.origin, &schema, labels, rank_range, r#where)?;
         let wanted = slf.get().wanted(keys, chosen.in_direction(direction), missing, kind)?;
-        let rows = Rows::OfVertices(reading.expand(slf.py(), &wanted)?);
+        // Names the first missing vertex.
+        reading.expand(slf.py(), &wanted)?;
+        let rows = Rows::OfVertices(wanted);
         let table =
             TableStream { snapshot: slf.clone().unbind(), rows, options: options(&reading, columns, None)? };
         table.open(slf.py())?;

@@ -3,7 +3,6 @@
 use std::ops::{BitAnd, BitOr, Not};
 
 use super::condition::Condition;
-use crate::property::ValueRef;
 
 /// A condition on properties: conditions on one property each, joined by `&`, `|` and `!`. `P` names a
 /// property.
@@ -41,24 +40,6 @@ impl<P> Predicate<P> {
         match self {
             Predicate::Is(..) => 1,
             Predicate::All(parts) | Predicate::Any(parts) => parts.iter().map(Predicate::conditions).sum(),
-        }
-    }
-
-    /// Returns the predicate with other names of its properties. O(conditions).
-    pub fn map<Q>(&self, f: &mut impl FnMut(&P) -> Q) -> Predicate<Q> {
-        match self {
-            Predicate::Is(property, condition) => Predicate::Is(f(property), condition.clone()),
-            Predicate::All(parts) => Predicate::All(parts.iter().map(|part| part.map(f)).collect()),
-            Predicate::Any(parts) => Predicate::Any(parts.iter().map(|part| part.map(f)).collect()),
-        }
-    }
-
-    /// True if the predicate is true for the values that `value` returns of properties. O(conditions).
-    pub fn holds<'v>(&self, value: &impl Fn(&P) -> ValueRef<'v>) -> bool {
-        match self {
-            Predicate::Is(property, condition) => condition.holds(value(property)),
-            Predicate::All(parts) => parts.iter().all(|part| part.holds(value)),
-            Predicate::Any(parts) => parts.iter().any(|part| part.holds(value)),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::txn::WriteTxn;
 use crate::read::all_labels::EdgePattern;
 use crate::read::selection::EdgeSelection;
 use crate::read::selection_ref::EdgeSelectionRef;
-use crate::state::chosen_edges::{ChosenLabel, EdgeDirection};
+use crate::state::chosen_edges::EdgeDirection;
 
 /// Other endpoint, label and rank of an edge at a vertex.
 type Listed = (VertexKey, LabelId, u64);
@@ -144,6 +144,9 @@ impl WriteTxn {
     }
 
     /// Reads the lists of a selection of several labels, of ranks, of properties, or in both directions.
+    /// Every label of the selection counts as read: one without the property may get it before the commit.
+    /// With a condition each listed edge counts as read too, since the list of an incoming edge does not
+    /// change with its properties.
     fn reads_chosen(
         &mut self,
         selection: &EdgeSelection<'_>,
@@ -154,21 +157,43 @@ impl WriteTxn {
         }
         let all = self.labels_to_read();
         let schema = self.engine.catalog.schema.load_full();
+        let labels = selection.labels(&schema)?;
         let named = selection.named(&schema)?;
         let key = selection.end_of_labels(&self.engine.catalog, &schema, named.as_deref(), key)?;
         let key = self.key(key)?;
+        // Another commit may define the property that no label has.
+        let chosen = selection.chosen_labels(&self.engine, &schema).inspect_err(|_| self.reads.whole())?;
         let directions: &[Direction] = match selection.stored_direction(&self.engine.catalog.config) {
             EdgeDirection::Out => &[Direction::Out],
             EdgeDirection::In => &[Direction::In],
             EdgeDirection::Both => &[Direction::Out, Direction::In],
         };
         let mut found = Vec::new();
-        for chosen in selection.chosen_labels(&self.engine, &schema)? {
+        for label in labels {
+            let chosen = chosen.iter().find(|chosen| chosen.label == label);
             for &direction in directions {
-                let Some(of_label) = self.reads_list(chosen.label, key, direction)? else { return Ok(None) };
+                let Some(of_label) = self.reads_list(label, key, direction)? else { return Ok(None) };
                 let again = direction == Direction::In && directions.len() == 2;
                 for edge in of_label {
-                    if self.takes(&chosen, key, &edge, direction, again)? {
+                    let other = self.key(edge.0.as_ref())?;
+                    // A self-loop is in both lists.
+                    if again && other == key {
+                        continue;
+                    }
+                    let passes = match selection.has_conditions() {
+                        true => {
+                            let (src, dst) = match direction {
+                                Direction::Out => (key, other),
+                                Direction::In => (other, key),
+                            };
+                            let item = self.reads_item(EdgeRef { label, src, dst, rank: edge.2 })?;
+                            chosen.zip(item).is_some_and(|(chosen, (weight, row))| {
+                                chosen.passes_row(weight, row.as_ref())
+                            })
+                        }
+                        false => true,
+                    };
+                    if passes && chosen.is_some_and(|chosen| chosen.has_rank(edge.2)) {
                         found.push(edge);
                     }
                 }
@@ -179,34 +204,7 @@ impl WriteTxn {
                 self.note_lists_of_all(all, key, direction)?;
             }
         }
-        match self.reads_vertex(key)? {
-            true => Ok(Some(found)),
-            false => Ok(None),
-        }
-    }
-
-    /// True if an edge at a vertex is chosen. A self-loop that was met `again` is not.
-    fn takes(
-        &mut self,
-        chosen: &ChosenLabel,
-        key: TxnKey,
-        (other, label, rank): &Listed,
-        direction: Direction,
-        again: bool,
-    ) -> Result<bool> {
-        let other = self.key(other.as_ref())?;
-        if again && other == key || !chosen.has_rank(*rank) {
-            return Ok(false);
-        }
-        if chosen.tests.is_empty() {
-            return Ok(true);
-        }
-        let (src, dst) = match direction {
-            Direction::Out => (key, other),
-            Direction::In => (other, key),
-        };
-        let item = self.reads_item(EdgeRef { label: *label, src, dst, rank: *rank })?;
-        Ok(item.is_some_and(|(weight, row)| chosen.passes_row(weight, row.as_ref())))
+        Ok(Some(found))
     }
 
     /// Returns the number of labels that a read of all labels visits. Takes the snapshot before it counts

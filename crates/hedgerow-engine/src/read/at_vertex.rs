@@ -143,22 +143,16 @@ impl Snapshot {
             Lists::OfAll(direction) => {
                 self.label_ids().map(|label| self.degree_by_label(label, id, *direction)).sum()
             }
-            Lists::Chosen(selection) => {
-                let chosen = selection.resolve_lists(self)?;
-                if let [direction] = chosen.directions()
-                    && chosen.labels.iter().all(|label| label.is_all())
-                {
-                    let of = |label: LabelId| self.degree_by_label(label, id, *direction);
-                    chosen.labels.iter().map(|label| of(label.label)).sum()
-                } else {
+            Lists::Chosen(chosen) => match chosen.edges.whole_labels() {
+                Some((labels, direction)) => {
+                    labels.map(|label| self.degree_by_label(label, id, direction)).sum()
+                }
+                None => {
                     let mut degree = 0;
-                    self.for_each_chosen(&chosen, id, |_, _, _, _| {
-                        degree += 1;
-                        Ok(())
-                    })?;
+                    self.for_each_chosen(&chosen.edges, id, |_, _, _, _| degree += 1)?;
                     Ok(degree)
                 }
-            }
+            },
         }
         .map(Some)
     }

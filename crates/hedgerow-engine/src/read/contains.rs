@@ -12,8 +12,7 @@ use hedgerow_pager::pager::pages::Wanted;
 use rayon::prelude::*;
 
 use crate::read::many::{PART, Source};
-use crate::read::selection::EdgeSelection;
-use crate::read::selection_ref::{EdgeSelectionRef, Lists};
+use crate::read::selection_ref::{ChosenLists, EdgeSelectionRef, Lists};
 use crate::read::snapshot::Snapshot;
 use crate::state::chosen_edges::{ChosenEdges, EdgeDirection};
 
@@ -45,8 +44,8 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::EndOfKind`](crate::ArgumentError::EndOfKind) for a key of another kind than the only
-    /// label states; the errors of [`view`](Self::view).
+    /// [`ArgumentError::EndOfKind`](crate::ArgumentError::EndOfKind) for a key of another kind than the label
+    /// states, if all edges of one label are chosen; the errors of [`view`](Self::view).
     pub fn contains_edges<'a, 's, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         pairs: &[(K, K)],
@@ -56,7 +55,7 @@ impl Snapshot {
         let (labels, direction) = match self.lists(edges.into())? {
             Lists::OfLabel(label, direction) => (vec![label], direction),
             Lists::OfAll(direction) => (self.label_ids().collect(), direction),
-            Lists::Chosen(selection) => return self.contains_chosen(&selection, pairs),
+            Lists::Chosen(chosen) => return self.contains_chosen(&chosen, pairs),
         };
         let catalog = &self.engine().catalog;
         let stated = match labels[..] {
@@ -72,23 +71,27 @@ impl Snapshot {
     /// Looks for edges that a selection chooses by ranks, properties or in both directions.
     fn contains_chosen<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
-        selection: &EdgeSelection<'_>,
+        chosen: &ChosenLists<'_>,
         pairs: &[(K, K)],
     ) -> Result<Vec<bool>> {
-        let chosen = selection.resolve_lists(self)?;
-        let named = selection.only_named(&self.schema_seen())?;
-        let (along, against) = match chosen.direction {
+        let (ChosenLists { selection, edges }, schema) = (chosen, self.schema_seen());
+        let named = selection.named(&schema)?;
+        let (along, against) = match edges.direction {
             EdgeDirection::Out => (true, false),
             EdgeDirection::In => (false, true),
             EdgeDirection::Both => (true, true),
         };
+        let catalog = &self.engine().catalog;
+        let end = |key: K, direction: EdgeDirection| match &named {
+            Some(labels) => catalog.end_of_all(&schema, labels.iter().copied(), key.into(), direction),
+            None => Ok(key.into()),
+        };
         let contains = |&(a, b): &(K, K)| {
-            let leads = |src: K, dst: K| {
-                let (src, dst) = self.engine().catalog.ends_of(named, src.into(), dst.into())?;
-                match self.ends(src, dst)? {
-                    Some((src, dst)) => self.has_chosen_edge(&chosen, src, dst),
-                    None => Ok(false),
-                }
+            let leads = |src: K, dst: K| match self
+                .ends(end(src, EdgeDirection::Out)?, end(dst, EdgeDirection::In)?)?
+            {
+                Some((src, dst)) => self.has_chosen_edge(edges, src, dst),
+                None => Ok(false),
             };
             Ok((along && leads(a, b)?) || (against && leads(b, a)?))
         };

@@ -1,4 +1,4 @@
-//! One label as compressed rows, copied from the view in parallel.
+//! Chosen edges as compressed rows, copied from the view in parallel.
 //!
 //! Rows by vertex id are copied subgraph by subgraph: the lists of 64 vertices are one stretch if they have
 //! no corrections. Rows by key are copied list by list.
@@ -19,6 +19,7 @@ use rows::{Part, Room, by_keys, rows_of};
 use crate::read::selection_ref::EdgeSelectionRef;
 use crate::read::snapshot::Snapshot;
 use crate::read::tiered::{KernelView, TieredView};
+use crate::state::chosen_edges::EdgeDirection;
 use crate::state::csr_cache::{Csr, CsrKey, CsrOptions, RowOrder};
 use hedgerow_catalog::error::Result;
 
@@ -56,7 +57,16 @@ impl Snapshot {
     /// [`view`](Self::view) if edges have no weights to copy;
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn csr<'s>(&self, edges: impl Into<EdgeSelectionRef<'s>>, options: CsrOptions) -> Result<Arc<Csr>> {
-        let selection = edges.into().selection().into_owned();
+        let edges = edges.into();
+        let (mut selection, mut options) = (edges.selection().into_owned(), options);
+        if let Some((_, EdgeDirection::In)) = edges.whole() {
+            // The incoming side of the view of whole labels is made already, or is kept.
+            selection = selection.direction(EdgeDirection::Out);
+            options.direction = match options.direction {
+                Direction::Out => Direction::In,
+                Direction::In => Direction::Out,
+            };
+        }
         let selection = match &options.weight {
             Some(property) => selection.weighted_by(property, None),
             None => selection.weighted(),

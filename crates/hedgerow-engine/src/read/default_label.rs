@@ -102,7 +102,7 @@ impl<'a> DefaultLabel<'a> {
     }
 
     /// Returns all vertices and the edges of the default label for kernels, like
-    /// [`Snapshot::view_of`], as a reference to the view that the snapshot keeps while it lives. Snapshots of
+    /// [`Snapshot::view`], as a reference to the view that the snapshot keeps while it lives. Snapshots of
     /// one timestamp share it.
     ///
     /// It is made from the view that was requested last, if there is one. This takes O(subgraphs), and

@@ -21,7 +21,8 @@ pub struct Expansion {
     /// The labels that the selection names, or all.
     labels: Vec<LabelId>,
     chosen: ChosenEdges,
-    vertices: Arc<[VertexId]>,
+    /// The vertices; `None` for a key that names none.
+    vertices: Arc<[Option<VertexId>]>,
     next: usize,
 }
 
@@ -80,20 +81,25 @@ impl Expansion {
         }
     }
 
-    /// Calls `f` with the chosen edges of the next vertex: label after label, outgoing edges before incoming
-    /// ones, each ascending by the other end and rank. A self-loop is passed once. In a directed graph source
-    /// and destination are those of the edge, in an undirected one the vertex is the source. False if no
-    /// vertex was left.
+    /// Calls `f` with the chosen edges of the next vertex, which has none if its key names no vertex: label
+    /// after label, outgoing edges before incoming ones, each ascending by the other end and rank. A
+    /// self-loop is passed once. In a directed graph source and destination are those of the edge, in an
+    /// undirected one the vertex is the source. False if no vertex was left.
     ///
     /// O(degree) for outgoing edges of a directed graph; other lists lack properties, so each of their edges
-    /// takes one more look-up, in O(log degree of its other end).
+    /// takes one more look-up, in O(log degree of its other end). In a graph without incoming lists
+    /// ([`Options::reverse`](crate::Options::reverse)) incoming edges are searched for, in O(vertices log
+    /// degree) for each vertex.
+    ///
+    /// `f` may run while the list is held, so it must not read from the store.
     ///
     /// # Errors
     /// The errors of every [read](Snapshot). `f` may have been called with some edges before an error.
     pub fn next_vertex(&mut self, mut f: impl FnMut(EdgeRow<'_>)) -> Result<bool> {
         self.snapshot.engine().check_owner()?;
-        let Some(&id) = self.vertices.get(self.next) else { return Ok(false) };
+        let Some(&vertex) = self.vertices.get(self.next) else { return Ok(false) };
         self.next += 1;
+        let Some(id) = vertex else { return Ok(true) };
         for label in &self.chosen.labels {
             for &direction in self.chosen.directions() {
                 let again = direction == Direction::In && self.chosen.direction == EdgeDirection::Both;

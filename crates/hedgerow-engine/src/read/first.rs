@@ -113,7 +113,7 @@ impl Snapshot {
     ///
     /// let graph = Graph::in_memory()?;
     /// graph.insert_edges(&[(1, 9), (1, 5), (1, 7)])?;
-    /// let first = graph.snapshot()?.first_neighbors(Direction::Out, 1, 2)?.expect("there is a vertex 1");
+    /// let first = graph.snapshot()?.first_neighbors(1, Direction::Out, 2)?.expect("there is a vertex 1");
     /// assert_eq!(first.found.iter().map(|(key, ..)| key.to_string()).collect::<Vec<_>>(), ["5", "7"]);
     /// assert!(first.more);
     /// # Ok::<(), hedgerow::Error>(())

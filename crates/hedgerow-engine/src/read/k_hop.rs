@@ -101,7 +101,7 @@ impl Snapshot {
     ///
     /// let graph = Graph::in_memory()?;
     /// graph.insert_edges(&[(1, 3), (1, 2), (3, 4), (4, 5)])?;
-    /// let near = graph.snapshot()?.k_hop(Direction::Out, &[1u64], KHopOptions::new(2))?;
+    /// let near = graph.snapshot()?.k_hop(&[1u64], Direction::Out, KHopOptions::new(2))?;
     /// assert_eq!(near.vertices, KeyColumn::U64(vec![1, 2, 3, 4]));
     /// assert_eq!(near.distances, [0, 1, 1, 2]);
     /// # Ok::<(), hedgerow::Error>(())
@@ -202,10 +202,7 @@ impl Snapshot {
     ) -> Result<()> {
         for at in level {
             let Some(v) = reached.at(at) else { break };
-            self.for_each_chosen(chosen, v, |_, _, other, _| {
-                reached.take(&[other]);
-                Ok(())
-            })?;
+            self.for_each_chosen(chosen, v, |_, _, other, _| reached.take(&[other]))?;
         }
         Ok(())
     }

@@ -133,10 +133,8 @@ impl Snapshot {
         match self.lists(edges.into())? {
             Lists::OfLabel(label, _) => self.count_edges(label),
             Lists::OfAll(_) => self.edge_count(),
-            Lists::Chosen(selection) => {
-                let selection = selection.into_owned().without_weights();
-                let labels = selection.resolve_lists(self)?.labels;
-                labels.into_iter().map(|label| self.count_chosen(label)).sum()
+            Lists::Chosen(chosen) => {
+                chosen.edges.labels.into_iter().map(|label| self.count_chosen(label)).sum()
             }
         }
     }

@@ -12,7 +12,7 @@ use hedgerow_mem::View;
 use rayon::prelude::*;
 
 use crate::read::key_columns::KeyForm;
-use crate::read::selection_ref::{EdgeSelectionRef, Lists};
+use crate::read::selection_ref::{ChosenLists, EdgeSelectionRef, Lists};
 use crate::read::snapshot::Snapshot;
 use crate::state::chosen_edges::ChosenEdges;
 
@@ -51,17 +51,18 @@ pub(super) enum Source {
 }
 
 /// The sources of the lists of a read.
-enum Origin {
-    /// The lists of whole labels in one direction.
+enum Origin<'l> {
+    /// Whole lists in one direction: those of labels, or those of a view of chosen edges.
     Whole(Vec<Source>, Direction),
-    Chosen(ChosenEdges),
+    Chosen(&'l ChosenEdges),
 }
 
 impl Snapshot {
     /// Returns the degrees of many vertices over the chosen edges, in the order of their keys, like a loop
     /// over [`degree`](Self::degree). In parallel on the current rayon pool if there are many keys. O(keys)
     /// for each label, and once O(subgraphs) when all calls together have asked for as many keys as there are
-    /// subgraphs; for edges chosen by ranks or properties, or in both directions, O(their degrees).
+    /// subgraphs; for edges chosen by ranks or properties, or in both directions, O(their degrees). In a
+    /// graph without incoming lists the latter reads the [view](Self::view) of the chosen edges.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchVertex`] if `missing` refuses unknown keys; the errors of
@@ -84,10 +85,7 @@ impl Snapshot {
             }
             Origin::Chosen(chosen) => {
                 let mut degree = 0;
-                self.for_each_chosen(chosen, id, |_, _, _, _| {
-                    degree += 1;
-                    Ok(())
-                })?;
+                self.for_each_chosen(chosen, id, |_, _, _, _| degree += 1)?;
                 Ok(degree)
             }
         };
@@ -157,28 +155,23 @@ impl Snapshot {
         Ok(lists)
     }
 
-    /// Returns the vertices at which edges are read, in the order of their keys. Missing ones are left out,
-    /// unless they are refused.
+    /// Returns the vertices at which edges are read, in the order of their keys.
     pub(super) fn vertices_of_lists<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         lists: &Lists<'_>,
         keys: &[K],
         missing: MissingVertex,
-    ) -> Result<Vec<VertexId>> {
+    ) -> Result<Vec<Option<VertexId>>> {
         let no_lists = Origin::Whole(Vec::new(), Direction::Out);
-        let found = |ids: &[Option<VertexId>]| Ok(ids.iter().flatten().copied().collect::<Vec<_>>());
-        Ok(self.in_parts(&no_lists, lists, keys, missing, found)?.concat())
+        Ok(self.in_parts(&no_lists, lists, keys, missing, |ids| Ok(ids.to_vec()))?.concat())
     }
 
     /// Adds the other endpoints of the edges of a vertex to `found`.
-    fn list_of(&self, origin: &Origin, id: VertexId, found: &mut Vec<VertexId>) -> Result<()> {
+    fn list_of(&self, origin: &Origin<'_>, id: VertexId, found: &mut Vec<VertexId>) -> Result<()> {
         let (sources, direction) = match origin {
             Origin::Whole(sources, direction) => (sources, *direction),
             Origin::Chosen(chosen) => {
-                return self.for_each_chosen(chosen, id, |_, _, other, _| {
-                    found.push(other);
-                    Ok(())
-                });
+                return self.for_each_chosen(chosen, id, |_, _, other, _| found.push(other));
             }
         };
         sources.iter().try_for_each(|source| match source {
@@ -190,13 +183,29 @@ impl Snapshot {
         })
     }
 
-    fn origin(&self, lists: &Lists<'_>, keys: usize) -> Result<Origin> {
+    fn origin<'l>(&self, lists: &'l Lists<'_>, keys: usize) -> Result<Origin<'l>> {
         let (labels, direction) = match lists {
             Lists::OfLabel(label, direction) => (vec![*label], *direction),
             Lists::OfAll(direction) => (self.label_ids().collect(), *direction),
-            Lists::Chosen(selection) => return Ok(Origin::Chosen(selection.resolve_lists(self)?)),
+            Lists::Chosen(chosen) => match chosen.edges.whole_labels() {
+                Some((labels, direction)) => (labels.collect(), direction),
+                None => return self.origin_of(chosen),
+            },
         };
         Ok(Origin::Whole(self.sources(labels, keys, direction)?, direction))
+    }
+
+    fn origin_of<'l>(&self, chosen: &'l ChosenLists<'_>) -> Result<Origin<'l>> {
+        let searches = chosen.edges.directions().iter().any(|&direction| self.has_to_search(direction));
+        if searches {
+            // The view is turned already, so its outgoing lists are read. Lists do not depend on kinds.
+            let selection = chosen.selection.clone().into_owned().of_all_vertices().without_weights();
+            match self.view_of_selection(&selection) {
+                Err(Error::Storage(StorageError::MemoryLimit { .. })) => {}
+                view => return Ok(Origin::Whole(vec![Source::View(view?)], Direction::Out)),
+            }
+        }
+        Ok(Origin::Chosen(&chosen.edges))
     }
 
     /// Returns the source of each label's lists for a read of this many keys.
@@ -228,7 +237,7 @@ impl Snapshot {
     /// Looks up the keys in groups, and returns the results of `f` for the vertices of each group, in order.
     fn in_parts<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync, T: Send>(
         &self,
-        origin: &Origin,
+        origin: &Origin<'_>,
         lists: &Lists<'_>,
         keys: &[K],
         missing: MissingVertex,
@@ -330,7 +339,7 @@ impl Snapshot {
 
 /// Prefetches the lists of the vertices after `i` in a view.
 #[inline]
-fn prefetch(origin: &Origin, ids: &[Option<VertexId>], i: usize) {
+fn prefetch(origin: &Origin<'_>, ids: &[Option<VertexId>], i: usize) {
     let Origin::Whole(sources, direction) = origin else { return };
     let (Some(Source::View(view)), direction) = (sources.first(), *direction) else { return };
     if let Some(&Some(id)) = ids.get(i + AHEAD.0) {

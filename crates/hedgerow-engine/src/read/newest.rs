@@ -189,8 +189,8 @@ impl Snapshot {
         let refused = match &lists {
             Lists::OfLabel(label, _) => without_ranks(*label),
             Lists::OfAll(_) => without_ranks(LabelId::DEFAULT),
-            Lists::Chosen(selection) => {
-                selection.labels(&self.schema_seen())?.into_iter().find_map(without_ranks)
+            Lists::Chosen(chosen) => {
+                chosen.selection.labels(&self.schema_seen())?.into_iter().find_map(without_ranks)
             }
         };
         let Some(label) = refused else { return Ok(lists) };

@@ -323,7 +323,7 @@ impl Snapshot {
         let chosen = match self.lists(edges.into())? {
             Lists::OfLabel(label, _) => vec![ChosenLabel::whole_of(label)],
             Lists::OfAll(_) => self.label_ids().map(ChosenLabel::whole_of).collect(),
-            Lists::Chosen(selection) => selection.resolve_lists(self)?.labels,
+            Lists::Chosen(chosen) => chosen.edges.labels,
         };
         for chosen in chosen {
             let mut scan = self.scan_chosen(chosen.label, Some(chosen), EVERY, true)?;

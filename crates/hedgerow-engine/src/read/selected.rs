@@ -17,27 +17,45 @@ impl ChosenEdges {
             EdgeDirection::Both => &[Direction::Out, Direction::In],
         }
     }
+
+    /// Returns the labels and the direction, if labels are chosen wholly and in one direction.
+    pub(super) fn whole_labels(&self) -> Option<(impl Iterator<Item = LabelId>, Direction)> {
+        match self.directions() {
+            [direction] if self.labels.iter().all(ChosenLabel::is_all) => {
+                Some((self.labels.iter().map(|label| label.label), *direction))
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Snapshot {
-    /// Calls `f` with label, direction, other endpoint and rank of each chosen edge at a vertex.
+    /// Calls `f` with label, direction, other endpoint and rank of each chosen edge at a vertex. `f` must not
+    /// read lists.
     pub(super) fn for_each_chosen(
         &self,
         chosen: &ChosenEdges,
         id: VertexId,
-        mut f: impl FnMut(LabelId, Direction, VertexId, u64) -> Result<()>,
+        mut f: impl FnMut(LabelId, Direction, VertexId, u64),
     ) -> Result<()> {
         let placement = self.engine().catalog.placement();
         let mut found = Vec::new();
         for label in &chosen.labels {
             for &direction in chosen.directions() {
+                // A self-loop is in both lists.
+                let again = direction == Direction::In && chosen.direction == EdgeDirection::Both;
+                let is_new = |other, rank| !(again && other == id) && label.has_rank(rank);
+                if label.tests.is_empty() {
+                    self.for_each_end(label.label, id, direction, |other, rank| {
+                        if is_new(other, rank) {
+                            f(label.label, direction, other, rank);
+                        }
+                    })?;
+                    continue;
+                }
                 found.clear();
                 self.for_each_item(label.label, id, direction, |item| {
-                    // A self-loop is in both lists.
-                    let again = direction == Direction::In
-                        && item.dst == id
-                        && chosen.direction == EdgeDirection::Both;
-                    if !again && label.has_rank(item.rank) {
+                    if is_new(item.dst, item.rank) {
                         found.push((item.dst, item.rank, label.passes(&item)));
                     }
                 })?;
@@ -52,7 +70,7 @@ impl Snapshot {
                         passes
                     };
                     if passes {
-                        f(label.label, direction, other, rank)?;
+                        f(label.label, direction, other, rank);
                     }
                 }
             }

@@ -15,7 +15,7 @@ use crate::state::chosen_edges::ChosenEdges;
 impl Snapshot {
     /// Returns the graph of the chosen edges for kernels: one entry for each of these edges, and the vertices
     /// of the [kinds](EdgeSelection::kinds) that their labels state, or else all vertices. If the choice is
-    /// the default label, this is the [view](Self::view) that the snapshot keeps.
+    /// the default label, this is the view of [`default_label`](Self::default_label).
     ///
     /// Other views are made once for all snapshots of a timestamp. Each of these snapshots keeps its last
     /// eight. A subgraph costs O(1) if it has edges of one label only and all of them are chosen. Others cost

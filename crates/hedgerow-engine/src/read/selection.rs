@@ -250,7 +250,7 @@ impl<'a> EdgeSelection<'a> {
     }
 
     /// Returns the named labels, or all labels that `schema` defines; each once, ascending.
-    pub(super) fn labels(&self, schema: &Schema) -> Result<Vec<LabelId>> {
+    pub(crate) fn labels(&self, schema: &Schema) -> Result<Vec<LabelId>> {
         let mut labels: Vec<LabelId> = match &self.labels {
             None => (0..schema.labels().len() as u16).map(LabelId).collect(),
             Some(named) if named.is_empty() => {
@@ -350,12 +350,9 @@ impl<'a> EdgeSelection<'a> {
         named.iter().map(|&label| schema.find_label(label)).collect::<Result<_>>().map(Some)
     }
 
-    /// Returns the label, if the selection names just one.
-    pub(super) fn only_named(&self, schema: &Schema) -> Result<Option<LabelId>> {
-        match self.labels.as_deref() {
-            Some(&[label]) => schema.find_label(label).map(|label| Some(label.id())),
-            _ => Ok(None),
-        }
+    /// True if the selection has conditions on properties.
+    pub(crate) fn has_conditions(&self) -> bool {
+        !self.filter.is_empty()
     }
 
     /// Returns the key like [`end_of`](Self::end_of), but for labels that were looked up before.

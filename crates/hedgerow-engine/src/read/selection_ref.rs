@@ -9,7 +9,7 @@ use hedgerow_core::{Direction, LabelId, VertexId, VertexKeyRef};
 
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::chosen_edges::EdgeDirection;
+use crate::state::chosen_edges::{ChosenEdges, EdgeDirection};
 
 /// The edges that a read takes, as an argument: an [`EdgeSelection`] by reference, or a short form of a
 /// selection without conditions.
@@ -130,7 +130,13 @@ pub(super) enum Lists<'a> {
     OfLabel(LabelId, Direction),
     /// All edges of all labels.
     OfAll(Direction),
-    Chosen(Box<Cow<'a, EdgeSelection<'a>>>),
+    Chosen(Box<ChosenLists<'a>>),
+}
+
+/// A selection, and the edges that it chooses.
+pub(super) struct ChosenLists<'a> {
+    pub(super) selection: Cow<'a, EdgeSelection<'a>>,
+    pub(super) edges: ChosenEdges,
 }
 
 impl Lists<'_> {
@@ -139,7 +145,7 @@ impl Lists<'_> {
         match self {
             Lists::OfLabel(label, _) => *label != LabelId::DEFAULT,
             Lists::OfAll(_) => false,
-            Lists::Chosen(selection) => selection.names_labels(),
+            Lists::Chosen(chosen) => chosen.selection.names_labels(),
         }
     }
 }
@@ -165,19 +171,25 @@ impl Snapshot {
     #[inline]
     pub(super) fn lists<'a>(&self, edges: EdgeSelectionRef<'a>) -> Result<Lists<'a>> {
         let Some((label, direction)) = edges.whole() else {
-            return Ok(Lists::Chosen(Box::new(edges.selection())));
+            return self.chosen_lists(edges);
         };
         let direction = match direction {
             EdgeDirection::Out => Direction::Out,
             EdgeDirection::In => Direction::In,
             EdgeDirection::Both if !self.engine().catalog.config.directed => Direction::Out,
-            EdgeDirection::Both => return Ok(Lists::Chosen(Box::new(edges.selection()))),
+            EdgeDirection::Both => return self.chosen_lists(edges),
         };
         Ok(match label {
             Some(label) => Lists::OfLabel(self.label(label)?, direction),
             None if self.engine().pager.labels.has_edges() => Lists::OfAll(direction),
             None => Lists::OfLabel(LabelId::DEFAULT, direction),
         })
+    }
+
+    fn chosen_lists<'a>(&self, edges: EdgeSelectionRef<'a>) -> Result<Lists<'a>> {
+        let selection = edges.selection();
+        let edges = selection.resolve_lists(self)?;
+        Ok(Lists::Chosen(Box::new(ChosenLists { selection, edges })))
     }
 
     /// Returns the vertex at which edges are read, if there is one.
@@ -193,7 +205,7 @@ impl Snapshot {
         match lists {
             Lists::OfLabel(label, direction) => self.engine().catalog.end_of(*label, key, *direction),
             Lists::OfAll(_) => Ok(key),
-            Lists::Chosen(selection) => selection.end_of(self, key),
+            Lists::Chosen(chosen) => chosen.selection.end_of(self, key),
         }
     }
 
@@ -211,12 +223,7 @@ impl Snapshot {
         match lists {
             Lists::OfLabel(label, direction) => whole(*label, *direction),
             Lists::OfAll(direction) => self.label_ids().try_for_each(|label| whole(label, *direction)),
-            Lists::Chosen(selection) => {
-                self.for_each_chosen(&selection.resolve_lists(self)?, id, |label, direction, other, rank| {
-                    f(label, direction, other, rank);
-                    Ok(())
-                })
-            }
+            Lists::Chosen(chosen) => self.for_each_chosen(&chosen.edges, id, f),
         }
     }
 }

@@ -41,8 +41,9 @@ use crate::state::store::Engine;
 /// result of a read belongs to the caller, or is lent to a callback while that runs.
 ///
 /// In a forked child, point reads that name no label work as in the parent and wait for no other thread.
-/// These return [`StateError::Forked`](crate::StateError::Forked): reads that name a label or a condition,
-/// reads of many vertices, and a view that was not made before the fork.
+/// These return [`StateError::Forked`](crate::StateError::Forked): reads that name a label or a condition, or
+/// take both directions of a directed graph, reads of many vertices, and a view that was not made before the
+/// fork.
 #[derive(Clone)]
 pub struct Snapshot {
     inner: Arc<Inner>,

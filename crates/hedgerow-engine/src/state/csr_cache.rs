@@ -64,7 +64,8 @@ impl CsrOptions {
         CsrOptions::default()
     }
 
-    /// Sets the direction: along the edges or against them; the same in an undirected graph.
+    /// Sets the direction of the rows in the graph of the chosen edges: along its edges or against them; the
+    /// same in an undirected graph. A choice of incoming edges has turned the edges already.
     pub fn direction(mut self, direction: Direction) -> CsrOptions {
         self.direction = direction;
         self

@@ -2,8 +2,8 @@
 //! and `equivalence` test that these reads, own writes included, agree with a model.
 
 use hedgerow::{
-    ArgumentError, CommitError, Comparison, Direction, EdgeDirection, EdgeKey, EdgePattern, EdgeSelection,
-    Error, Graph, LabelId, LabelOptions, PropertyType, VertexKey,
+    ArgumentError, CommitError, Comparison, Condition, Direction, EdgeDirection, EdgeKey, EdgePattern,
+    EdgeSelection, Error, Graph, KeyKind, LabelId, LabelOptions, MissingVertex, PropertyType, VertexKey,
 };
 
 type Cells = [(&'static str, i64); 0];
@@ -154,7 +154,17 @@ fn a_read_of_chosen_edges_conflicts_with_a_change_of_what_it_chose() {
         }
     };
     type Change = Box<dyn Fn(&Graph)>;
-    let cases: [(EdgeSelection<'static>, usize, Change, bool); 9] = [
+    let update = |graph: &Graph| {
+        let edge = EdgeKey::new("plain", 6, 1);
+        assert!(graph.update_edge(edge, [("amount", 500)]).unwrap());
+    };
+    let null = || EdgeSelection::of_labels(["pays", "plain"]).filter_by("amount", Condition::Null);
+    let any_large = || EdgeSelection::all().filter("amount", Comparison::Greater, 100);
+    let cases: [(EdgeSelection<'static>, usize, Change, bool); 12] = [
+        // A label that lacks the property gets it.
+        (any_large(), 1, Box::new(put("plain", 1, 9, 500)), true),
+        (null().direction(EdgeDirection::In), 1, Box::new(update), true),
+        (null().direction(EdgeDirection::In), 1, Box::new(put("owes", 1, 9, 5)), false),
         (large(), 1, Box::new(put("pays", 1, 3, 500)), true), // begins to meet the condition
         (large(), 1, Box::new(put("pays", 1, 2, 50)), true),  // ceases to meet it
         (large(), 1, Box::new(put("pays", 1, 4, 500)), true), // appears
@@ -163,7 +173,7 @@ fn a_read_of_chosen_edges_conflicts_with_a_change_of_what_it_chose() {
         (both(), 3, Box::new(put("owes", 9, 1, 1)), true),    // an incoming edge
         (both(), 3, Box::new(put("owes", 1, 9, 1)), true),
         (both(), 3, Box::new(put("other", 1, 9, 1)), false),
-        (EdgeSelection::all().direction(EdgeDirection::Both), 3, Box::new(put("later", 9, 1, 1)), true),
+        (EdgeSelection::all().direction(EdgeDirection::Both), 4, Box::new(put("later", 9, 1, 1)), true),
     ];
     for (at, (selection, degree, change, conflicts)) in cases.into_iter().enumerate() {
         let graph = Graph::in_memory().unwrap();
@@ -171,9 +181,11 @@ fn a_read_of_chosen_edges_conflicts_with_a_change_of_what_it_chose() {
             graph.define_label(label, LabelOptions::new()).unwrap();
             graph.define_edge_property(label, "amount", PropertyType::I64).unwrap();
         }
+        graph.define_label("plain", LabelOptions::new()).unwrap();
         put("pays", 1, 2, 200)(&graph);
         put("pays", 1, 3, 20)(&graph);
         put("owes", 5, 1, 7)(&graph);
+        graph.put_edge_with(EdgeKey::new("plain", 6, 1), none()).unwrap();
         let mut tx = graph.write().unwrap();
         assert_eq!(tx.degree(1, &selection).unwrap(), Some(degree), "case {at}");
         tx.put_edge(800, 801).unwrap();
@@ -184,4 +196,72 @@ fn a_read_of_chosen_edges_conflicts_with_a_change_of_what_it_chose() {
             other => panic!("case {at}: {other:?}"),
         }
     }
+}
+
+/// A transaction that goes on after its condition was refused, because no label has the property, depends on
+/// that. In a graph without incoming lists a read of incoming edges depends on the whole graph, also if it
+/// reads no list.
+#[test]
+fn a_read_of_chosen_edges_that_finds_no_list_depends_on_the_graph() {
+    let graph = Graph::in_memory().unwrap();
+    put(&graph, "pays", 1, 2, 0);
+    let mut tx = graph.write().unwrap();
+    let large = EdgeSelection::of("pays").filter("amount", Comparison::Greater, 100);
+    assert!(tx.degree(1, &large).is_err());
+    tx.put_edge(800, 801).unwrap();
+    graph.put_edge_with(EdgeKey::new("pays", 1, 3), [("amount", 500)]).unwrap();
+    assert!(tx.commit().unwrap_err().is_conflict());
+
+    let graph = crate::common::small().reverse(false).in_memory().unwrap();
+    put(&graph, "", 2, 1, 0);
+    let mut tx = graph.write().unwrap();
+    let ranked = EdgeSelection::all().ranks(5..).direction(EdgeDirection::In);
+    assert_eq!(tx.degree(1, &ranked).unwrap(), Some(0));
+    tx.put_edge(800, 801).unwrap();
+    graph.define_label("later", LabelOptions::new().multi(true)).unwrap();
+    put(&graph, "later", 2, 1, 7);
+    assert!(tx.commit().unwrap_err().is_conflict());
+}
+
+/// A condition that makes no sense is refused, whether the vertex exists or not. Kinds that labels state
+/// apply to keys of every call.
+#[test]
+fn a_selection_means_the_same_at_a_missing_vertex_and_for_keys_of_kinds() {
+    let graph = Graph::in_memory().unwrap();
+    let (user, page) =
+        (graph.define_kind("user", KeyKind::U64).unwrap(), graph.define_kind("page", KeyKind::U64).unwrap());
+    graph.define_label("edited", LabelOptions::new().ends(user, page)).unwrap();
+    graph.put_edge_with(EdgeKey::new("edited", 1, 7), none()).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let nonsense = EdgeSelection::of("edited").filter("nope", Comparison::Equal, 1);
+    for key in [1, 99] {
+        assert!(snapshot.degree(key, &nonsense).is_err() && snapshot.edges(key, &nonsense).is_err());
+        assert!(
+            snapshot.first_edges(key, &nonsense, 1).is_err()
+                && snapshot.degrees(&[key], &nonsense, MissingVertex::Empty).is_err()
+        );
+    }
+    let pairs = [(1u64, 7u64), (7, 1)];
+    let found = |selection: &EdgeSelection<'_>| snapshot.contains_edges(&pairs, selection).unwrap();
+    assert_eq!(snapshot.contains_edges(&pairs, "edited").unwrap(), [true, false]);
+    let twice = EdgeSelection::of_labels(["edited", "edited"]);
+    assert_eq!(found(&twice), [true, false]);
+    let both = |a, b| snapshot.contains_edges(&[(a, b)], ("edited", EdgeDirection::Both)).unwrap();
+    assert_eq!(both(user.key(1), page.key(7)), [true]);
+    assert_eq!(both(page.key(7), user.key(1)), [true]);
+    assert_eq!(both(page.key(7), user.key(2)), [false]);
+    let mut edges = snapshot.expand(&[8u64, 1], "edited", MissingVertex::Empty).unwrap();
+    let mut counts = Vec::new();
+    loop {
+        let mut count = 0;
+        if !edges.next_vertex(|_| count += 1).unwrap() {
+            break;
+        }
+        counts.push(count);
+    }
+    assert_eq!(counts, [0, 1]);
+}
+
+fn none() -> [(&'static str, i64); 0] {
+    []
 }
