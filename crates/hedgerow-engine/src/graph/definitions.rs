@@ -122,8 +122,8 @@ impl Graph {
     /// tx.commit()?;
     ///
     /// let now = graph.snapshot()?;
-    /// let edited = now.edge_list("ann", ("edited", Direction::Out))?;
-    /// assert_eq!(edited, Some(vec![(page.key(7).to_owned(), 0)]));
+    /// let edited = now.neighbors("ann", ("edited", Direction::Out))?;
+    /// assert_eq!(edited, Some(vec![page.key(7).to_owned()]));
     /// assert_eq!(now.vertex_count_of(page)?, 2);
     /// # Ok::<(), hedgerow::Error>(())
     /// ```

@@ -78,7 +78,7 @@ fn check(snapshot: &Snapshot, [first, second]: [VertexKeyRef<'static>; 2]) {
         assert_eq!(found, id.map(|_| key.to_owned()), "the vertex of {key} has another key");
     }
     assert!(ids[0].is_none() || ids[0] != ids[1], "one vertex of two kinds");
-    let into = snapshot.neighbors(END, Direction::In).unwrap().expect("it stays");
+    let into = snapshot.neighbors(END, ("", Direction::In)).unwrap().expect("it stays");
     let wanted = |key: VertexKeyRef<'_>| key == VertexKeyRef::U64(END) || (key == first && ids[0].is_some());
     assert!(into.iter().all(|key| wanted(key.as_ref())), "an edge that nobody asked for, {into:?}");
     let counts = [first, second].map(|key| snapshot.vertex_count_of(key.kind()).unwrap());
@@ -122,7 +122,7 @@ pub(crate) fn program(way: Way, tally: &Tally) -> impl Fn() + Send + Sync + 'sta
         reader.join().expect("no thread panics");
         let last = graph.snapshot().expect("open");
         check(&last, keys);
-        assert_eq!(last.degree(keys[1], Direction::Out).unwrap(), Some(0));
+        assert_eq!(last.degree(keys[1], ("", Direction::Out)).unwrap(), Some(0));
         let [edge, vertex] = [last.contains_edge((keys[0], END)), last.contains_vertex(keys[0])];
         assert_eq!(edge.unwrap(), vertex.unwrap(), "the edge goes with its vertex, and comes with it");
         tally.schedules.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,8 @@
 //! Random programs: a few threads, each with a few transactions over five vertices.
 
-use hedgerow::{CommitError, Direction, Error, Graph, LabelOptions, PropertyType, Snapshot, Value, WriteTxn};
+use hedgerow::{
+    CommitError, Direction, EdgePattern, Error, Graph, LabelOptions, PropertyType, Snapshot, Value, WriteTxn,
+};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::Setting;
@@ -188,9 +190,11 @@ impl Program {
         history.last_counts(snapshot.vertex_count(), snapshot.edge_count().unwrap());
         if self.directed {
             for v in VERTICES.map(|v| self.names.key(v)) {
-                let into = snapshot.neighbors(v, Direction::In).unwrap().unwrap_or_default();
+                let into = snapshot.neighbors(v, ("", Direction::In)).unwrap().unwrap_or_default();
                 assert!(
-                    into.iter().all(|u| snapshot.contains_edge((u.as_ref(), v)).unwrap()),
+                    into.iter().all(|u| snapshot
+                        .contains_edge(EdgePattern::between(u.as_ref(), v).label(""))
+                        .unwrap()),
                     "the two sides of an edge differ"
                 );
             }
@@ -226,9 +230,11 @@ fn answer(snapshot: &Snapshot, names: Names, step: Step) -> u64 {
     let key = |v| names.key(v);
     match step {
         Step::HasVertex(v) => u64::from(snapshot.contains_vertex(key(v)).unwrap()),
-        Step::HasEdge(v, u) => u64::from(snapshot.contains_edge((key(v), key(u))).unwrap()),
+        Step::HasEdge(v, u) => {
+            u64::from(snapshot.contains_edge(EdgePattern::between(key(v), key(u)).label("")).unwrap())
+        }
         Step::Neighbors(v) => {
-            names.mask(&snapshot.neighbors(key(v), Direction::Out).unwrap().unwrap_or_default())
+            names.mask(&snapshot.neighbors(key(v), ("", Direction::Out)).unwrap().unwrap_or_default())
         }
         Step::HasItem(item) => u64::from(snapshot.contains_edge(names.edge(item)).expect("defined")),
         Step::Items(v) => items(
@@ -262,8 +268,8 @@ fn perform(txn: &mut WriteTxn, names: Names, step: Step) -> hedgerow::Result<u64
     let key = |v| names.key(v);
     Ok(match step {
         Step::HasVertex(v) => u64::from(txn.contains_vertex(key(v))?),
-        Step::HasEdge(v, u) => u64::from(txn.contains_edge((key(v), key(u)))?),
-        Step::Neighbors(v) => names.mask(&txn.neighbors(key(v), Direction::Out)?.unwrap_or_default()),
+        Step::HasEdge(v, u) => u64::from(txn.contains_edge(EdgePattern::between(key(v), key(u)).label(""))?),
+        Step::Neighbors(v) => names.mask(&txn.neighbors(key(v), ("", Direction::Out))?.unwrap_or_default()),
         Step::InsertVertex(v) => u64::from(txn.insert_vertex(key(v))?),
         Step::RemoveVertex(v) => u64::from(txn.remove_vertex(key(v))?),
         Step::PutEdge(v, u) => txn.put_edge(key(v), key(u)).map(|()| 0)?,

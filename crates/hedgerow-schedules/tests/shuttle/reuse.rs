@@ -48,9 +48,9 @@ pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
         graph.insert_edge(GONE, END).expect("it makes what it lacks");
         other.join().expect("no thread panics");
         let snapshot = graph.snapshot().expect("open");
-        let into: Vec<VertexKey> = snapshot.neighbors(END, Direction::In).unwrap().expect("it stays");
+        let into: Vec<VertexKey> = snapshot.neighbors(END, ("", Direction::In)).unwrap().expect("it stays");
         assert_eq!(
-            snapshot.degree(NEXT, Direction::Out).unwrap(),
+            snapshot.degree(NEXT, ("", Direction::Out)).unwrap(),
             Some(0),
             "an edge that nobody asked for, {into:?}"
         );

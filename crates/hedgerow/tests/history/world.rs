@@ -109,7 +109,7 @@ pub(crate) fn read(txn: &mut WriteTxn, vertex: u64, kind: Kind) -> Result<Vec<El
         Kind::Property => from_bytes(txn.vertex_property(vertex, PROPERTY)?),
         Kind::Out => ranks(txn.edge_list(vertex, (LABEL, Direction::Out))?),
         Kind::In => ranks(txn.edge_list(vertex, (LABEL, Direction::In))?),
-        Kind::Plain => sinks(txn.neighbors(vertex, Direction::Out)?),
+        Kind::Plain => sinks(txn.neighbors(vertex, ("", Direction::Out))?),
     }))
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn look(snapshot: &Snapshot, vertex: u64, kind: Kind) -> Vec<Element>
         Kind::Property => from_bytes(snapshot.vertex_property(vertex, PROPERTY).unwrap()),
         Kind::Out => ranks(snapshot.edge_list(vertex, (LABEL, Direction::Out)).unwrap()),
         Kind::In => ranks(snapshot.edge_list(vertex, (LABEL, Direction::In)).unwrap()),
-        Kind::Plain => sinks(snapshot.neighbors(vertex, Direction::Out).unwrap()),
+        Kind::Plain => sinks(snapshot.neighbors(vertex, ("", Direction::Out)).unwrap()),
     })
 }
 
