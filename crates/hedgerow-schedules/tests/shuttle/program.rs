@@ -203,8 +203,8 @@ impl Program {
 }
 
 /// Returns a list of the label as a bit mask.
-fn items(names: Names, list: Vec<(hedgerow::VertexKey, u64)>) -> u64 {
-    list.iter().fold(0, |m, (key, rank)| {
+fn items(names: Names, list: Vec<(hedgerow::VertexKey, hedgerow::LabelId, u64)>) -> u64 {
+    list.iter().fold(0, |m, (key, _, rank)| {
         let place = names.mask([key]).trailing_zeros() as u64 * RANKS + rank;
         assert!(m & 1 << place == 0, "an edge is listed twice");
         m | 1 << place

@@ -11,7 +11,7 @@ use crate::common;
 use crate::own_reads::{Read, draw};
 
 /// The number of stores in `make test`.
-const STORES: u64 = 3_400;
+const STORES: u64 = 3_600;
 const TRANSACTIONS: u64 = 12;
 
 #[derive(Debug, Default)]
