@@ -131,14 +131,6 @@ impl Reading {
         Ok(degrees.into_pyarray(py).into_any().unbind())
     }
 
-    /// Looks up vertices whose edges are to be read, and refuses missing ones.
-    pub(crate) fn expand(&self, py: Python<'_>, wanted: &Wanted) -> PyResult<()> {
-        let _keeping = Keeping::begin();
-        self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
-        let expansion = parallel(py, || wanted.expand(&self.snapshot).map(drop));
-        expansion.map_err(|error| refused(self, "keys", (&wanted.keys, wanted.kind), error))
-    }
-
     /// Returns an array of bools, true for each edge that exists.
     pub(crate) fn contains_edges(
         &self,

@@ -16,8 +16,9 @@ use crate::ending::calling;
 use crate::error::{DataError, raise, told};
 use crate::frames::read_names;
 use crate::key::{count, shown};
-use crate::many::Wanted;
+use crate::many::{Wanted, refused};
 use crate::names::Kinds;
+use crate::pool::parallel;
 use crate::results::Reading;
 use crate::schema::Label;
 use crate::selection::{self, Chosen, Labels, RankRange, Where};
@@ -86,7 +87,7 @@ impl TableStream {
     fn open(&self, py: Python<'_>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
         let reading = self.snapshot.get().reading()?;
         let (rows, options) = (&self.rows, &self.options);
-        let opened = py.detach(|| -> Result<Box<dyn RecordBatchReader + Send>, hedgerow_arrow::Error> {
+        let opened = parallel(py, || -> Result<Box<dyn RecordBatchReader + Send>, hedgerow_arrow::Error> {
             Ok(match rows {
                 Rows::Edges(chosen) => {
                     Box::new(EdgeBatches::new(&reading.snapshot, &chosen.selection(), options)?)
@@ -98,9 +99,12 @@ impl TableStream {
                 Rows::Vertices(kind) => Box::new(VertexBatches::new(&reading.snapshot, *kind, options)?),
             })
         });
-        opened.map_err(|error| match error {
-            hedgerow_arrow::Error::Store(error) => raise(error),
-            other => DataError::new_err(other.to_string()),
+        opened.map_err(|error| match (error, rows) {
+            (hedgerow_arrow::Error::Store(error), Rows::OfVertices(wanted)) => {
+                refused(&reading, "keys", (&wanted.keys, wanted.kind), error)
+            }
+            (hedgerow_arrow::Error::Store(error), _) => raise(error),
+            (other, _) => DataError::new_err(other.to_string()),
         })
     }
 }
@@ -264,11 +268,10 @@ impl Snapshot {
         let labels = Some(Labels::of(name));
         let chosen = Chosen::new(&reading.origin, &schema, labels, rank_range, r#where)?;
         let wanted = slf.get().wanted(keys, chosen.in_direction(direction), missing, kind)?;
-        // Names the first missing vertex.
-        reading.expand(slf.py(), &wanted)?;
         let rows = Rows::OfVertices(wanted);
         let table =
             TableStream { snapshot: slf.clone().unbind(), rows, options: options(&reading, columns, None)? };
+        // A missing vertex, and what edge_stream refuses, is refused now.
         table.open(slf.py())?;
         Ok(table)
     }

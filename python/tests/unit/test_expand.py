@@ -92,3 +92,16 @@ def test_kinds() -> None:
         rows: list[tuple[Any, ...]] = pl.DataFrame(g.expand(["ann"])).rows()
         assert sorted(rows, key=str) == [("ann", 7, True), ("ann", 8, None)]
         assert sorted(pl.DataFrame(g.expand([7], "in")).rows()) == [("ann", 7, True), ("bob", 7, False)]
+
+
+def test_many_keys() -> None:
+    """More keys than one thread looks up alone."""
+    db = hedgerow.open()
+    db.add_edges(range(5000), range(1, 5001), label="next")
+    g = db.snapshot()
+    keys = list(range(4999, -1, -1))
+    found = pl.DataFrame(g.expand(keys))
+    assert found["src"].to_list() == keys
+    assert (found["dst"] - found["src"]).unique().to_list() == [1]
+    with pytest.raises(hedgerow.IntegrityError, match=r"keys\[5000\]: no vertex 9999"):
+        g.expand([*keys, 9999])

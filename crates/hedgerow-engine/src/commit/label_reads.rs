@@ -5,7 +5,7 @@
 //! later ([`ReadSet::prepare`](super::validate::ReadSet::prepare)).
 
 use hedgerow_catalog::error::Result;
-use hedgerow_core::{Direction, LabelId, VertexKey, VertexKeyRef};
+use hedgerow_core::{Direction, LabelId, Row, VertexKey, VertexKeyRef};
 
 use super::labelled_ops::EdgeRef;
 use super::names::TxnKey;
@@ -14,7 +14,7 @@ use super::txn::WriteTxn;
 use crate::read::all_labels::EdgePattern;
 use crate::read::selection::EdgeSelection;
 use crate::read::selection_ref::EdgeSelectionRef;
-use crate::state::chosen_edges::EdgeDirection;
+use crate::state::chosen_edges::{ChosenLabel, EdgeDirection};
 
 /// Other endpoint, label and rank of an edge at a vertex.
 type Listed = (VertexKey, LabelId, u64);
@@ -87,20 +87,18 @@ impl WriteTxn {
         edges: impl Into<EdgeSelectionRef<'s>>,
     ) -> Result<Option<Vec<Listed>>> {
         let (key, edges) = (key.into(), edges.into());
-        let directed = self.engine.catalog.config.directed;
-        let mut found = match edges.whole() {
-            Some((Some(label), direction)) if direction != EdgeDirection::Both || !directed => {
-                let direction = one_way(direction);
+        let mut found = match edges.whole_one_way(&self.engine.catalog.config) {
+            Some((Some(label), direction)) => {
                 let label = self.label(label)?;
                 let key = self.engine.catalog.end_of(label, key, direction)?;
                 let key = self.key(key)?;
                 self.reads_list(label, key, direction)?
             }
-            Some((None, direction)) if direction != EdgeDirection::Both || !directed => {
+            Some((None, direction)) => {
                 let key = self.key(key)?;
-                self.reads_lists_of_all(key, one_way(direction))?
+                self.reads_lists_of_all(key, direction)?
             }
-            _ => self.reads_chosen(&edges.selection(), key)?,
+            None => self.reads_chosen(&edges.selection(), key)?,
         };
         if let Some(found) = &mut found {
             found.sort_unstable();
@@ -177,23 +175,9 @@ impl WriteTxn {
                 for edge in of_label {
                     let other = self.key(edge.0.as_ref())?;
                     // A self-loop is in both lists.
-                    if again && other == key {
-                        continue;
-                    }
-                    let passes = match selection.has_conditions() {
-                        true => {
-                            let (src, dst) = match direction {
-                                Direction::Out => (key, other),
-                                Direction::In => (other, key),
-                            };
-                            let item = self.reads_item(EdgeRef { label, src, dst, rank: edge.2 })?;
-                            chosen.zip(item).is_some_and(|(chosen, (weight, row))| {
-                                chosen.passes_row(weight, row.as_ref())
-                            })
-                        }
-                        false => true,
-                    };
-                    if passes && chosen.is_some_and(|chosen| chosen.has_rank(edge.2)) {
+                    let is_new = !(again && other == key);
+                    let ends = if direction == Direction::Out { (key, other) } else { (other, key) };
+                    if is_new && self.reads_whether_chosen(selection, chosen, ends, &edge)? {
                         found.push(edge);
                     }
                 }
@@ -205,6 +189,26 @@ impl WriteTxn {
             }
         }
         Ok(Some(found))
+    }
+
+    /// True if a listed edge is among the chosen edges of its label. Reads the edge if the selection has
+    /// conditions, also in a label in which no edge meets them now.
+    fn reads_whether_chosen(
+        &mut self,
+        selection: &EdgeSelection<'_>,
+        chosen: Option<&ChosenLabel>,
+        (src, dst): (TxnKey, TxnKey),
+        &(_, label, rank): &Listed,
+    ) -> Result<bool> {
+        let has_rank = chosen.is_some_and(|chosen| chosen.has_rank(rank));
+        if !selection.has_conditions() {
+            return Ok(has_rank);
+        }
+        let item = self.reads_item(EdgeRef { label, src, dst, rank })?;
+        let passes = |(chosen, (weight, row)): (&ChosenLabel, (f64, Option<Row>))| {
+            chosen.passes_row(weight, row.as_ref())
+        };
+        Ok(has_rank && chosen.zip(item).is_some_and(passes))
     }
 
     /// Returns the number of labels that a read of all labels visits. Takes the snapshot before it counts
@@ -234,13 +238,5 @@ impl WriteTxn {
         let Some((src, dst)) = self.base_ends(src, dst)? else { return Ok(false) };
         self.reads.edge(label, src, dst);
         self.base().has_edge_with_rank(label, src, dst, |rank| !gone.contains(&rank))
-    }
-}
-
-/// Returns the direction of lists. In an undirected graph all directions are the same.
-fn one_way(direction: EdgeDirection) -> Direction {
-    match direction {
-        EdgeDirection::In => Direction::In,
-        EdgeDirection::Out | EdgeDirection::Both => Direction::Out,
     }
 }

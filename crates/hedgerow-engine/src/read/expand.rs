@@ -8,7 +8,7 @@ use hedgerow_mem::ItemRef;
 
 use crate::read::many::MissingVertex;
 use crate::read::rows::EdgeRow;
-use crate::read::selection_ref::EdgeSelectionRef;
+use crate::read::selection_ref::{EdgeSelectionRef, Lists};
 use crate::read::snapshot::Snapshot;
 use crate::state::chosen_edges::{ChosenEdges, ChosenLabel, EdgeDirection};
 
@@ -54,10 +54,13 @@ impl Snapshot {
         missing: MissingVertex,
     ) -> Result<Expansion> {
         let edges = edges.into();
-        let selection = edges.selection();
-        let chosen = selection.resolve_lists(self)?;
+        let (lists, selection) = (self.lists(edges)?, edges.selection());
         let labels = selection.labels(&self.schema_seen())?;
-        let vertices = self.vertices_of_lists(&self.lists(edges)?, keys, missing)?.into();
+        let vertices = self.vertices_of_lists(&lists, keys, missing)?.into();
+        let chosen = match lists {
+            Lists::Chosen(chosen) => chosen.edges,
+            Lists::OfLabel(..) | Lists::OfAll(_) => selection.resolve_lists(self)?,
+        };
         Ok(Expansion { snapshot: self.clone(), labels, chosen, vertices, next: 0 })
     }
 }

@@ -124,7 +124,8 @@ impl Snapshot {
         let schema = self.schema_seen();
         let named = selection.named(&schema)?;
         for (row, &key) in sources.iter().enumerate() {
-            let end = selection.end_of_named(self, &schema, named.as_deref(), key.into())?;
+            let end =
+                selection.end_of_labels(&self.engine().catalog, &schema, named.as_deref(), key.into())?;
             match self.vertex_id(end)? {
                 Some(id) => reached.take(&[id]),
                 None if options.missing == MissingVertex::Empty => {}

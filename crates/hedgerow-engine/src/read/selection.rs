@@ -341,7 +341,7 @@ impl<'a> EdgeSelection<'a> {
     pub(crate) fn end_of<'k>(&self, snapshot: &Snapshot, key: VertexKeyRef<'k>) -> Result<VertexKeyRef<'k>> {
         let schema = snapshot.schema_seen();
         let named = self.named(&schema)?;
-        self.end_of_named(snapshot, &schema, named.as_deref(), key)
+        self.end_of_labels(&snapshot.engine().catalog, &schema, named.as_deref(), key)
     }
 
     /// Returns the named labels, if the selection names some, for look-ups of several keys.
@@ -356,16 +356,6 @@ impl<'a> EdgeSelection<'a> {
     }
 
     /// Returns the key like [`end_of`](Self::end_of), but for labels that were looked up before.
-    pub(crate) fn end_of_named<'k>(
-        &self,
-        snapshot: &Snapshot,
-        schema: &Schema,
-        named: Option<&[&Label]>,
-        key: VertexKeyRef<'k>,
-    ) -> Result<VertexKeyRef<'k>> {
-        self.end_of_labels(&snapshot.engine().catalog, schema, named, key)
-    }
-
     pub(crate) fn end_of_labels<'k>(
         &self,
         catalog: &Catalog,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hedgerow_catalog::error::Result;
 use hedgerow_catalog::label::Label;
 use hedgerow_catalog::schema::LabelRef;
-use hedgerow_core::{Direction, LabelId, VertexId, VertexKeyRef};
+use hedgerow_core::{Direction, GraphConfig, LabelId, VertexId, VertexKeyRef};
 
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
@@ -121,6 +121,18 @@ impl<'a> EdgeSelectionRef<'a> {
             Form::Selected(selection) => selection.whole_lists(),
         }
     }
+
+    /// Returns label and direction like [`whole`](Self::whole), if the lists of one direction suffice: all
+    /// directions of an undirected graph are the same.
+    #[inline]
+    pub(crate) fn whole_one_way(self, config: &GraphConfig) -> Option<(Option<LabelRef<'a>>, Direction)> {
+        let (label, direction) = self.whole()?;
+        match direction {
+            EdgeDirection::Out => Some((label, Direction::Out)),
+            EdgeDirection::In => Some((label, Direction::In)),
+            EdgeDirection::Both => (!config.directed).then_some((label, Direction::Out)),
+        }
+    }
 }
 
 /// The edges of a read of lists. The first two forms are the common ones, and are read without a resolved
@@ -170,14 +182,8 @@ impl Snapshot {
     /// would keep the cache misses of consecutive reads from overlapping.
     #[inline]
     pub(super) fn lists<'a>(&self, edges: EdgeSelectionRef<'a>) -> Result<Lists<'a>> {
-        let Some((label, direction)) = edges.whole() else {
+        let Some((label, direction)) = edges.whole_one_way(&self.engine().catalog.config) else {
             return self.chosen_lists(edges);
-        };
-        let direction = match direction {
-            EdgeDirection::Out => Direction::Out,
-            EdgeDirection::In => Direction::In,
-            EdgeDirection::Both if !self.engine().catalog.config.directed => Direction::Out,
-            EdgeDirection::Both => return self.chosen_lists(edges),
         };
         Ok(match label {
             Some(label) => Lists::OfLabel(self.label(label)?, direction),
