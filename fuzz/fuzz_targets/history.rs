@@ -34,8 +34,8 @@ fuzz_target!(|input: &[u8]| {
     for bytes in input.chunks_exact(2).take(400) {
         let (src, dst) = (u64::from(bytes[1] >> 4), u64::from(bytes[1] & 15));
         match bytes[0] % 16 {
-            0..=8 => assert_eq!(graph.insert_edge(src, dst).expect("a commit"), model.insert((src, dst))),
-            9..=11 => assert_eq!(graph.remove_edge(src, dst).expect("a commit"), model.remove(&(src, dst))),
+            0..=8 => assert_eq!(graph.insert_edge((src, dst)).expect("a commit"), model.insert((src, dst))),
+            9..=11 => assert_eq!(graph.remove_edge((src, dst)).expect("a commit"), model.remove(&(src, dst))),
             12 => {
                 let mut txn = graph.write().expect("an open store");
                 txn.remove_vertex(src).expect("a vertex, or none");

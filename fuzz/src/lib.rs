@@ -43,7 +43,7 @@ fn write(disk: &SimFs) -> hedgerow::Result<()> {
     for round in 0..2 {
         for i in 0..40 {
             let mut txn = graph.write()?;
-            txn.put_weighted_edge(i % 7, i * 3 + round, f64::from(i as u32))?;
+            txn.put_edge((i % 7, i * 3 + round, f64::from(i as u32)))?;
             txn.put_edge_with(EdgeKey::new("likes", i % 5, i).rank(round), [("since", i as i64)])?;
             if i % 11 == 10 {
                 txn.remove_vertex(i - 3)?;

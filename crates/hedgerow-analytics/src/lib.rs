@@ -12,7 +12,7 @@
 //! use hedgerow_kernels::{Cancel, registry};
 //!
 //! let graph = Graph::in_memory()?;
-//! graph.insert_edge(1, 2)?;
+//! graph.insert_edge((1, 2))?;
 //! let (snapshot, kernel) = (graph.snapshot()?, registry::find("degrees")?);
 //! let view = hedgerow_analytics::view(&snapshot, kernel, &EdgeSelection::all())?;
 //! let outcome = hedgerow_analytics::run(&kernel.arguments(), &view, &Cancel::new())?;
@@ -28,7 +28,7 @@ use hedgerow_kernels::{Cancel, KernelError};
 /// Returns the graph of the chosen edges on which `kernel` runs. All its edges are in memory if the kernel
 /// [needs](Kernel::needs_resident) that, or if the memory limit leaves room; else they are read by the page.
 /// For a kernel that reads weights, each edge has the weight of its label, unless the selection names a
-/// property ([`EdgeSelection::weighted`]). Costs as much as [`Snapshot::kernel_view`] or
+/// property ([`EdgeSelection::weighted`]). Costs as much as [`KernelView::new`] or
 /// [`Snapshot::view`].
 ///
 /// # Errors
@@ -42,7 +42,7 @@ pub fn view(
     let selection = if kernel.reads_weights { selection.clone().weighted() } else { selection.clone() };
     match kernel.needs_resident {
         true => snapshot.view(&selection).map(KernelView::Resident),
-        false => snapshot.kernel_view(&selection),
+        false => KernelView::new(snapshot, &selection),
     }
 }
 

@@ -152,7 +152,7 @@ fn a_table_has_only_the_rows_of_its_selection() {
     // The labels of the selection have one table: the only one with edges.
     assert_eq!(count(&EdgeSelection::all()), 40);
     assert_eq!(count(&EdgeSelection::of_labels(["", "calls"])), 40);
-    graph.insert_edge(1, 2).unwrap();
+    graph.insert_edge((1, 2)).unwrap();
     let (snapshot, options) = (graph.snapshot().unwrap(), TableOptions::new());
     let refused = EdgeBatches::new(&snapshot, &EdgeSelection::all(), &options).err().unwrap();
     assert!(refused.to_string().contains("calls"), "{refused}");
@@ -198,7 +198,7 @@ fn parts_have_each_row_once() {
             tx.remove_vertex(key).unwrap();
         }
         tx.commit().unwrap();
-        empty.insert_edges(&(0..9_000).map(|n| (n, n + 1)).collect::<Vec<_>>()).unwrap();
+        empty.insert_edges((0..9_000).map(|n| (n, n + 1)).collect::<Vec<_>>()).unwrap();
         for (snapshot, parts) in [(graph.snapshot().unwrap(), 2), (snapshot.clone(), 3), (before, 2)] {
             let ranges = snapshot.partitions(parts).unwrap();
             assert!(ranges.len() <= parts, "{ranges:?}");

@@ -29,7 +29,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// # use hedgerow::{Error, Graph};
 /// # fn transfer(graph: &Graph) -> hedgerow::Result<()> {
 /// # let mut tx = graph.write()?;
-/// # tx.put_edge(1, 2)?;
+/// # tx.put_edge((1, 2))?;
 /// match tx.commit() {
 ///     Err(error) if error.is_conflict() => transfer(graph), // run it again
 ///     Err(Error::State(state)) => panic!("{state}"),        // closed, poisoned, ...

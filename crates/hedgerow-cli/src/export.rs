@@ -223,7 +223,7 @@ fn write_vertices(
     let Some(path) = &args.vertices else { return Ok(()) };
     let mut out = Target::open(Some(path))?;
     if !args.properties {
-        let (_, keys) = snapshot.all_vertex_keys()?;
+        let (_, keys) = snapshot.scan_vertices()?.keys()?;
         let of_kind = keys.iter().map(VertexKeyRef::split).filter(|(of, _)| *of == kind);
         for (_, key) in of_kind {
             check_line(key)?;

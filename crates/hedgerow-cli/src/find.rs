@@ -55,7 +55,7 @@ pub(crate) fn find(args: &FindArgs, style: Style) -> Result<(), CliError> {
         wanted.push((name, value));
     }
     let options = FindOptions::new().limit(args.limit.unwrap_or(usize::MAX));
-    let found = snapshot.find_vertices(kind, &wanted, options)?;
+    let found = snapshot.scan_vertices()?.find(kind, &wanted, options)?;
     let row = |key: &hedgerow::VertexKey| -> Result<Vec<Value>, CliError> {
         let shown = args.show.values(&snapshot, key.as_ref())?;
         Ok([to_json(key)].into_iter().chain(shown).collect())

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use hedgerow::{
-    Direction, EdgeDirection, EdgeSelection, LabelId, Limited, Properties, Schema, Snapshot, VertexKey,
+    Direction, EdgeDirection, EdgeLimit, EdgeOf, EdgeSelection, LabelId, Limited, Properties, Schema,
+    Snapshot, VertexKey,
 };
 use serde_json::Value;
 
@@ -74,11 +75,15 @@ pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliErr
         Ok(row)
     };
     let selection = args.chosen.selection(&snapshot, graph.config().weighted, along)?;
-    let limit = args.limit.unwrap_or(usize::MAX);
+    let wanted = EdgeLimit::first(args.limit.unwrap_or(usize::MAX));
+    let listed = |Limited { found, more }: Limited<EdgeOf>| Limited {
+        found: found.into_iter().map(|edge| (edge.key, edge.label, edge.rank)).collect(),
+        more,
+    };
     let all = |found| Limited { found, more: false };
     let (rows, more) = if shown.properties {
         let found = match args.limit {
-            Some(_) => snapshot.first_edges(&key, &selection, limit)?,
+            Some(_) => snapshot.first_edges(&key, &selection, wanted)?,
             None => snapshot.edges(&key, &selection)?.map(all),
         };
         rows(found.ok_or_else(|| missing(args, &schema, &key))?, |e| {
@@ -86,7 +91,7 @@ pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliErr
         })?
     } else {
         let found = match args.limit {
-            Some(_) => snapshot.first_neighbors(&key, &selection, limit)?,
+            Some(_) => snapshot.first_edges(&key, &selection, wanted.without_properties())?.map(listed),
             None => snapshot.edge_list(&key, &selection)?.map(|found| Limited { found, more: false }),
         };
         rows(found.ok_or_else(|| missing(args, &schema, &key))?, |(key, l, rank)| row(key, *l, *rank, &NONE))?
@@ -127,7 +132,10 @@ fn weighted(
         let message = "--weights prints all edges of the label: leave out --rank-range and --where";
         return Err(CliError::Usage(message.to_owned()));
     }
-    let found = snapshot.weighted_neighbors(key, direction)?.ok_or_else(|| missing(args, schema, key))?;
+    let found = snapshot
+        .default_label()
+        .weighted_neighbors(key, direction)?
+        .ok_or_else(|| missing(args, schema, key))?;
     let shown = Shown { kinds: !schema.kinds().is_empty(), weights: true, ..Shown::default() };
     let row = |(key, weight): &(VertexKey, f64)| {
         let mut row = shown.key(schema, key);

@@ -1,6 +1,6 @@
 //! `--show`: properties of vertices as columns of results.
 
-use hedgerow::{Schema, Snapshot, VertexKeyRef};
+use hedgerow::{Lent, Schema, Snapshot, VertexKeyRef};
 use hedgerow_core::suggest::instead;
 use hedgerow_export::text::kinds;
 use serde_json::Value;
@@ -50,7 +50,7 @@ impl Show {
     /// Returns the values of a vertex; null if it has no value, or if its kind lacks the property.
     pub(crate) fn values(&self, snapshot: &Snapshot, key: VertexKeyRef<'_>) -> hedgerow::Result<Vec<Value>> {
         let value = |name: &String| {
-            let found = snapshot.with_vertex_property(key, name, property::to_json)?;
+            let found = Lent::new(snapshot).vertex_property(key, name, property::to_json)?;
             Ok(found.unwrap_or(Value::Null))
         };
         self.names.iter().map(value).collect()

@@ -71,7 +71,7 @@ fn vertices(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
     let row = |(id, keys): (KindId, KeyKind)| {
         let properties: Vec<String> =
             schema.vertex_properties_of(id).map(hedgerow_export::text::header).collect();
-        let count = snapshot.vertex_count_of(id)?;
+        let count = snapshot.scan_vertices()?.count_of(id)?;
         Ok(vec![
             schema.kind_name(id).into(),
             count.into(),

@@ -105,9 +105,3 @@ pub trait Changing: Clone {
     /// True if `earlier` is a state of the same graph and no later than this one.
     fn comes_after(&self, earlier: &Self) -> bool;
 }
-
-/// A graph that has successive states.
-pub trait Changeable {
-    /// The type of its states.
-    type Snapshot: Changing;
-}

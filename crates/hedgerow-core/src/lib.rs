@@ -36,7 +36,7 @@ pub mod sync;
 pub mod time;
 pub mod view;
 
-pub use changes::{Changeable, Changes, Changing, EdgeChange, EdgeChangeKind};
+pub use changes::{Changes, Changing, EdgeChange, EdgeChangeKind};
 pub use column::{Column, Columns};
 pub use config::GraphConfig;
 pub use dynamic::{Capability, DynamicGraph, GraphSnapshot, Update, Written};

@@ -123,7 +123,7 @@ where
         let (wrote, timestamp) = one.graph.transact(RETRIES, |tx| {
             attempts += 1;
             store::apply(tx, &transaction)?;
-            Ok(!tx.is_empty())
+            Ok(tx.operation_count() > 0)
         })?;
         let events = transaction.events.len() as u64;
         let (at, microseconds) = (one.start.elapsed().as_micros() as u64, begun.elapsed().as_micros() as u64);

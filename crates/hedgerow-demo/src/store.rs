@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow::io::{CountingFs, IoCounters, RealFs};
-use hedgerow::{Durability, Graph, KeyKind, Options, Snapshot, WriteTxn};
+use hedgerow::{Durability, Graph, KeyKind, Options, Snapshot, Value, WriteTxn};
 use hedgerow_workload::{Event, State, Transaction};
 
 use hedgerow_report::failure::{Context, Result};
@@ -38,14 +38,17 @@ pub fn apply(tx: &mut WriteTxn, transaction: &Transaction) -> hedgerow::Result<(
     for event in &transaction.events {
         match event {
             Event::Upsert { src, dst } => {
-                let weight = tx.weight(src, dst)?.unwrap_or(0.0);
-                tx.put_weighted_edge(src, dst, weight + 1.0)?;
+                let weight = match tx.edge_property((src, dst), "weight")? {
+                    Some(Value::F64(weight)) => weight,
+                    _ => 0.0,
+                };
+                tx.put_edge((src, dst, weight + 1.0))?;
             }
             Event::InsertVertex { vertex } => {
                 tx.insert_vertex(vertex)?;
             }
             Event::RemoveEdge { src, dst } => {
-                tx.remove_edge(src, dst)?;
+                tx.remove_edge((src, dst))?;
             }
             Event::RemoveVertex { vertex, by } => {
                 if let Some(by) = by {

@@ -35,7 +35,7 @@ fn graph(weighted: bool) -> Graph {
         let edges = (from..from + (1 << 20)).map(|n| (random(n * 2), random(n * 2 + 1)));
         let mut tx = graph.write().expect("an open graph");
         match weighted {
-            true => tx.put_weighted_edges(edges.map(|(src, dst)| (src, dst, 0.5))).expect("valid edges"),
+            true => tx.put_edges(edges.map(|(src, dst)| (src, dst, 0.5))).expect("valid edges"),
             false => tx.put_edges(edges).expect("valid edges"),
         }
         tx.commit().expect("nothing else is committed");
@@ -159,7 +159,9 @@ fn all_keys(bencher: Bencher<'_, '_>, read: impl Fn(&Snapshot) -> usize) {
 
 #[divan::bench(sample_count = 20)]
 fn keys_in_one_call(bencher: Bencher<'_, '_>) {
-    all_keys(bencher, |snapshot| snapshot.all_vertex_keys().expect("all is in memory").1.len());
+    all_keys(bencher, |snapshot| {
+        snapshot.scan_vertices().expect("a scan").keys().expect("all is in memory").1.len()
+    });
 }
 
 #[divan::bench(sample_count = 20)]

@@ -31,7 +31,7 @@ fn snapshot(has_label: bool) -> Snapshot {
             if has_label {
                 tx.put_edge_with(EdgeKey::new(LABEL, src, dst), [("amount", n as i64)]).expect("an edge");
             } else {
-                tx.put_edge(src, dst).expect("an edge");
+                tx.put_edge((src, dst)).expect("an edge");
             }
         }
         tx.commit().expect("nothing else is committed");

@@ -17,7 +17,7 @@ impl Names {
     /// # Errors
     /// Those of a read of the snapshot.
     pub fn of(snapshot: &Snapshot, delimiter: u8) -> hedgerow::Result<Names> {
-        let (ids, keys) = snapshot.all_vertex_keys()?;
+        let (ids, keys) = snapshot.scan_vertices()?.keys()?;
         let has_kinds = !snapshot.schema().kinds().is_empty();
         let (mut texts, mut kinds) = (TextColumn::default(), Vec::new());
         for (id, key) in ids.into_iter().zip(keys.iter()) {

@@ -114,7 +114,6 @@ pub use kpaths::{k_shortest_paths, k_shortest_paths_until};
 pub use lcc::{local_clustering, local_clustering_until};
 pub use leiden::{leiden, leiden_until};
 pub use louvain::{louvain, louvain_until};
-pub use maintain::Maintain;
 pub use matching::{MatchingSize, matching, matching_until};
 pub use msf::{minimum_spanning_forest, minimum_spanning_forest_until};
 pub use pagerank::{PageRankConfig, pagerank, pagerank_from, pagerank_until, pagerank_with};

@@ -290,10 +290,10 @@ impl Edges {
             (Some(rich), _) => {
                 pairs.zip(range).try_for_each(|((src, dst), at)| rich.put(txn, src.into(), dst.into(), at))
             }
-            (None, None) => pairs.try_for_each(|(src, dst)| txn.put_edge(src, dst)),
+            (None, None) => pairs.try_for_each(|(src, dst)| txn.put_edge((src, dst))),
             (None, Some(weights)) => pairs
                 .zip(&weights[range])
-                .try_for_each(|((src, dst), &weight)| txn.put_weighted_edge(src, dst, weight)),
+                .try_for_each(|((src, dst), &weight)| txn.put_edge((src, dst, weight))),
         }
     }
 }

@@ -184,7 +184,7 @@ impl Database {
 
     /// Waits after a conflict of a transaction, until another attempt is likely to succeed.
     fn _wait_for_conflict(&self, py: Python<'_>, timestamp: u64, attempt: u32) -> PyResult<()> {
-        self.detached(py, |graph| graph.wait_for_conflict(Timestamp(timestamp), attempt))
+        self.detached(py, |graph| graph.internals().wait_for_conflict(Timestamp(timestamp), attempt))
     }
 
     /// Begin a pipeline: single edge operations, each as one transaction, with several in flight.

@@ -114,7 +114,7 @@ impl Database {
             Some(label) => graph.define_edge_property(label, name, value).map(drop),
             None => {
                 let of = graph.schema().find_kind(kind.unwrap_or_default())?;
-                graph.define_vertex_property_of(of, name, value).map(drop)
+                graph.define_vertex_property(of, name, value).map(drop)
             }
         })
     }

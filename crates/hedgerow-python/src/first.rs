@@ -1,7 +1,7 @@
 //! Answers with a limit: the first neighbors of a vertex, and vertices with given properties. They show
 //! whether the limit left out others.
 
-use hedgerow::{EdgeSelectionRef, FindOptions, Schema, Value, VertexKey};
+use hedgerow::{EdgeLimit, EdgeSelectionRef, FindOptions, Limited, Schema, Value, VertexKey};
 use hedgerow_core::suggest::instead;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -38,17 +38,12 @@ impl Snapshot {
     ) -> PyResult<Py<PyAny>> {
         let reading = self.reading()?;
         let snapshot = &reading.snapshot;
-        let first = |edges: EdgeSelectionRef<'_>| {
-            Ok(if parts.properties {
-                let first = snapshot.first_edges(key.as_ref(), edges, limit)?;
-                first.map(|first| (Neighbor::all(first.found), first.more))
-            } else {
-                let first = snapshot.first_neighbors(key.as_ref(), edges, limit)?;
-                first.map(|first| (Neighbor::all(first.found), first.more))
-            })
-        };
+        let wanted = EdgeLimit::first(limit);
+        let wanted = if parts.properties { wanted } else { wanted.without_properties() };
+        let first = |edges: EdgeSelectionRef<'_>| snapshot.first_edges(key.as_ref(), edges, wanted);
         let found = py.detach(|| chosen.with(first));
-        let (found, more) = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
+        let Limited { found, more } = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
+        let found: Vec<Neighbor> = Neighbor::all(found);
         let schema = parts.labels.then(|| snapshot.schema());
         let found = parts.list(py, self, &found, |id| schema::name(schema.as_ref(), None, id))?;
         limited(py, found, more)
@@ -123,7 +118,7 @@ impl Snapshot {
             let until = || cancel.poll();
             let wanted: Vec<(&str, Value)> =
                 wanted.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-            snapshot.find_vertices(kind, &wanted, FindOptions::new().limit(limit).until(&until))
+            snapshot.scan_vertices()?.find(kind, &wanted, FindOptions::new().limit(limit).until(&until))
         })?;
         let found = found.map_err(raise)?;
         let keys: &[VertexKey] = &found.found;

@@ -135,7 +135,7 @@ impl Handle {
                 failed: closed.is_err(),
             };
             let left = std::mem::replace(&mut *lock(&self.graph), Store::Closed(figures));
-            let freed = graph.freed();
+            let freed = graph.internals().freed();
             drop((left, graph));
             // Only for large stores, trimming the heap of the whole process is worth its cost.
             if bytes > LARGE_BYTES {
@@ -148,7 +148,7 @@ impl Handle {
 
     /// Prevents [`close`](Self::close) from writing a checkpoint.
     pub(crate) fn skip_checkpoint_at_close(&self) -> PyResult<()> {
-        self.graph().map(|graph| graph.skip_checkpoint_at_close())
+        self.graph().map(|graph| graph.internals().skip_checkpoint_at_close())
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -95,7 +95,7 @@ impl Maintained {
         let reading = snapshot.extract::<PyRef<'_, Snapshot>>()?.reading()?;
         let (kept, label, of) = (self.kept.clone(), self.label_id, reading.snapshot.clone());
         let answered = cancellable(py, &self.origin, move |cancel| {
-            let of_label = of.of_label(label).map_err(KernelError::Topology)?;
+            let of_label = LabelSnapshot::new(&of, label).map_err(KernelError::Topology)?;
             let mut kept = lock(&kept);
             let (values, made) =
                 kept.at_until(&of_label, cancel).map(|(answer, made)| (Values::of(answer), made))?;

@@ -280,7 +280,7 @@ impl Reading {
 
     /// Returns the ids of the vertices of a kind, without their kind, in the order of results.
     fn ids_of<'py>(&self, py: Python<'py>, kind: KindId) -> PyResult<Bound<'py, PyAny>> {
-        let keys = parallel(py, || self.snapshot.all_vertex_keys()).map_err(raise)?.1;
+        let keys = parallel(py, || self.snapshot.scan_vertices()?.keys()).map_err(raise)?.1;
         let of_kind: Vec<VertexKey> =
             keys.iter().filter(|key| key.kind() == kind).map(|key| key.split().1.to_owned()).collect();
         let number = |key: &VertexKey| if let VertexKey::U64(n) = key { Some(*n) } else { None };

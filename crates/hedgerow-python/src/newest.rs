@@ -1,5 +1,6 @@
 //! The method of `Snapshot` that reads the newest edges.
 
+use hedgerow::{EdgeLimit, Limited};
 use pyo3::prelude::*;
 
 use crate::error::{DataError, raise};
@@ -84,16 +85,11 @@ impl Snapshot {
         }
         let label = of_label.name().to_string();
         let found = py.detach(|| {
-            let found = snapshot.newest_edges(key.as_ref(), (label.as_str(), direction), limit)?;
-            let edges = match &found {
-                Some(found) if found.len() == limit => {
-                    snapshot.degree(key.as_ref(), (label.as_str(), direction))?
-                }
-                _ => None,
-            };
-            Ok(found.map(|found| (edges.is_some_and(|edges| edges > limit), found)))
+            let wanted = EdgeLimit::newest(limit);
+            let wanted = if properties { wanted } else { wanted.without_properties() };
+            snapshot.first_edges(key.as_ref(), (label.as_str(), direction), wanted)
         });
-        let (more, found) = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
+        let Limited { found, more } = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
         let found: Vec<Neighbor> = Neighbor::all(found);
         let found = Parts { labels: false, ranks, properties }.list(py, self, &found, |_| label.clone())?;
         limited(py, found, more)

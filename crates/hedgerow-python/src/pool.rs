@@ -102,7 +102,7 @@ pub(crate) fn close_attended(
     let looked =
         is_main_thread(py).and_then(|main| if main { attend_close(py, origin, graph) } else { Ok(()) });
     if looked.is_err() {
-        graph.skip_checkpoint_at_close();
+        graph.internals().skip_checkpoint_at_close();
     }
     if origin.is_forked() {
         return (Err(StateError::Forked.into()), looked);

@@ -83,7 +83,7 @@ impl Reading {
     /// view.
     pub(crate) fn vertex_view(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<KernelView> {
         let snapshot = self.snapshot.clone();
-        let make = move || snapshot.kernel_view(&EdgeSelection::of(LabelRef::Id(LabelId::DEFAULT)));
+        let make = move || KernelView::new(&snapshot, LabelId::DEFAULT);
         let view = attended(py, &self.origin, || (), make)?.map_err(raise)?;
         let ids = view.vertex_bound();
         self.reserve(ids, ids.saturating_mul(bytes_per_id))?;
@@ -96,7 +96,7 @@ impl Reading {
         }
         self.vertex_view(py, BYTES_PER_ROW)?;
         self.vertices.get_or_try_init(py, || {
-            let (live, keys) = parallel(py, || self.snapshot.all_vertex_keys()).map_err(raise)?;
+            let (live, keys) = parallel(py, || self.snapshot.scan_vertices()?.keys()).map_err(raise)?;
             Ok(Arc::new(self.named(py, live, keys)?))
         })
     }

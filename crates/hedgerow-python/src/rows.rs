@@ -332,7 +332,7 @@ impl<'a> EdgeRows<'a> {
     pub(crate) fn remove(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<usize> {
         let mut removed = 0;
         for at in range {
-            removed += usize::from(txn.remove_edge_of(self.edge(at))?);
+            removed += usize::from(txn.remove_edge(self.edge(at))?);
         }
         Ok(removed)
     }

@@ -51,10 +51,10 @@ impl Database {
         let cells = edge_cells(&self.handle, &edge, weight, properties, named)?;
         self.detached(py, |graph| match weight {
             None if edge.is_plain() && cells.is_empty() => {
-                graph.put_edge(edge.src.as_ref(), edge.dst.as_ref())
+                graph.put_edge((edge.src.as_ref(), edge.dst.as_ref()))
             }
             Some(weight) if edge.is_plain() && cells.len() == 1 => {
-                graph.put_weighted_edge(edge.src.as_ref(), edge.dst.as_ref(), weight)
+                graph.put_edge((edge.src.as_ref(), edge.dst.as_ref(), weight))
             }
             _ => graph.put_edge_with(edge.key(), cells),
         })
@@ -98,10 +98,10 @@ impl Database {
         let cells = edge_cells(&self.handle, &edge, weight, properties, named)?;
         self.detached(py, |graph| match weight {
             None if edge.is_plain() && cells.is_empty() => {
-                graph.insert_edge(edge.src.as_ref(), edge.dst.as_ref())
+                graph.insert_edge((edge.src.as_ref(), edge.dst.as_ref()))
             }
             Some(weight) if edge.is_plain() && cells.len() == 1 => {
-                graph.insert_weighted_edge(edge.src.as_ref(), edge.dst.as_ref(), weight)
+                graph.insert_edge((edge.src.as_ref(), edge.dst.as_ref(), weight))
             }
             _ => graph.insert_edge_with(edge.key(), cells),
         })
@@ -129,8 +129,8 @@ impl Database {
     ) -> PyResult<bool> {
         let edge = Edge::read(&self.handle, &*self.handle, src, dst, label.as_deref(), rank)?;
         self.detached(py, |graph| match edge.is_plain() {
-            true => graph.remove_edge(edge.src.as_ref(), edge.dst.as_ref()),
-            false => graph.remove_edge_of(edge.key()),
+            true => graph.remove_edge((edge.src.as_ref(), edge.dst.as_ref())),
+            false => graph.remove_edge(edge.key()),
         })
     }
 }

@@ -252,7 +252,7 @@ impl Snapshot {
     /// weights.
     fn weight(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let (src, dst) = (self.key(src)?, self.key(dst)?);
-        self.reading()?.snapshot.weight(src.as_ref(), dst.as_ref()).map_err(raise)
+        self.reading()?.snapshot.default_label().weight_between(src.as_ref(), dst.as_ref()).map_err(raise)
     }
 
     /// The neighbors of a vertex, sorted, with one entry for each edge. A neighbor is repeated if there are

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use hedgerow::WriteTxn;
+use hedgerow::{Value, WriteTxn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -122,7 +122,7 @@ impl Transaction {
         let (outcome, next) = py.detach(|| match f(&mut txn) {
             Ok(done) => (Ok(done), State::Active(txn)),
             Err(error) => {
-                txn.rollback();
+                drop(txn);
                 (Err(error), State::Done(failed))
             }
         });
@@ -133,7 +133,7 @@ impl Transaction {
     /// Rolls back, because a call failed that has added operations.
     pub(crate) fn fail(&self, py: Python<'_>, failed: &'static str) -> PyResult<()> {
         let txn = self.take(State::Busy)?;
-        py.detach(|| txn.rollback());
+        py.detach(|| drop(txn));
         self.put_back(py, State::Done(failed));
         Ok(())
     }
@@ -230,9 +230,11 @@ impl Transaction {
         let weight = weight.map(|weight| weight.0);
         let cells = edge_cells(&self.handle, &edge, weight, properties, named)?;
         self.with(|txn| match weight {
-            None if edge.is_plain() && cells.is_empty() => txn.put_edge(edge.src.as_ref(), edge.dst.as_ref()),
+            None if edge.is_plain() && cells.is_empty() => {
+                txn.put_edge((edge.src.as_ref(), edge.dst.as_ref()))
+            }
             Some(weight) if edge.is_plain() && cells.len() == 1 => {
-                txn.put_weighted_edge(edge.src.as_ref(), edge.dst.as_ref(), weight)
+                txn.put_edge((edge.src.as_ref(), edge.dst.as_ref(), weight))
             }
             _ => txn.put_edge_with(edge.key(), cells),
         })
@@ -298,10 +300,10 @@ impl Transaction {
         let cells = edge_cells(&self.handle, &edge, weight, properties, named)?;
         self.with(|txn| match weight {
             None if edge.is_plain() && cells.is_empty() => {
-                txn.insert_edge(edge.src.as_ref(), edge.dst.as_ref())
+                txn.insert_edge((edge.src.as_ref(), edge.dst.as_ref()))
             }
             Some(weight) if edge.is_plain() && cells.len() == 1 => {
-                txn.insert_weighted_edge(edge.src.as_ref(), edge.dst.as_ref(), weight)
+                txn.insert_edge((edge.src.as_ref(), edge.dst.as_ref(), weight))
             }
             _ => txn.insert_edge_with(edge.key(), cells),
         })
@@ -366,8 +368,8 @@ impl Transaction {
     ) -> PyResult<bool> {
         let edge = Edge::read(&self.handle, &*self.handle, src, dst, label.as_deref(), rank)?;
         self.with(|txn| match edge.is_plain() {
-            true => txn.remove_edge(edge.src.as_ref(), edge.dst.as_ref()),
-            false => txn.remove_edge_of(edge.key()),
+            true => txn.remove_edge((edge.src.as_ref(), edge.dst.as_ref())),
+            false => txn.remove_edge(edge.key()),
         })
     }
 
@@ -553,7 +555,9 @@ impl Transaction {
     /// weights.
     fn weight(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let (src, dst) = (self.key(src)?, self.key(dst)?);
-        self.with(|txn| txn.weight(src.as_ref(), dst.as_ref()))
+        let found = self.with(|txn| txn.edge_property((src.as_ref(), dst.as_ref()), "weight"))?;
+        let unweighted = 1.0;
+        Ok(found.map(|weight| if let Value::F64(weight) = weight { weight } else { unweighted }))
     }
 
     /// The neighbors of a vertex, sorted, with one entry for each edge. A neighbor is repeated if there are
@@ -683,7 +687,7 @@ impl Transaction {
     fn rollback(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.check_process()?;
         let txn = self.take(State::Done(ROLLED_BACK))?;
-        py.detach(|| txn.rollback());
+        py.detach(|| drop(txn));
         Ok(())
     }
 
@@ -729,7 +733,7 @@ impl Transaction {
             return "<hedgerow.Transaction of another process>".to_owned();
         }
         let state = match &*lock(&self.state) {
-            State::Active(txn) => format!("active with {} operations", txn.len()),
+            State::Active(txn) => format!("active with {} operations", txn.operation_count()),
             State::Busy | State::Abandoned => "in use".to_owned(),
             State::Done(how) => (*how).to_owned(),
         };

@@ -12,13 +12,13 @@ fn main() -> Outcome<()> {
     let graph = Options::new().keys(KeyKind::Str).directed(false).in_memory()?;
     let mut txn = graph.write()?;
     for (a, b) in [("ann", "bob"), ("bob", "cem"), ("cem", "ann")] {
-        txn.put_edge(a, b)?;
+        txn.put_edge((a, b))?;
     }
     txn.commit()?;
 
     let then = graph.snapshot()?;
-    graph.remove_edge("ann", "bob")?;
-    graph.insert_edge("bob", "dee")?;
+    graph.remove_edge(("ann", "bob"))?;
+    graph.insert_edge(("bob", "dee"))?;
     let now = graph.snapshot()?;
 
     assert!(then.contains_edge(("ann", "bob"))? && !now.contains_edge(("ann", "bob"))?);

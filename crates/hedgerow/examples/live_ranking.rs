@@ -15,7 +15,7 @@ fn main() -> Outcome<()> {
     std::thread::scope(|scope| {
         let writer = scope.spawn({
             let graph = graph.clone();
-            move || (0..200u64).try_for_each(|batch| graph.insert_edges(&links(batch)).map(drop))
+            move || (0..200u64).try_for_each(|batch| graph.insert_edges(links(batch)).map(drop))
         });
         while !writer.is_finished() {
             rank(&graph)?;

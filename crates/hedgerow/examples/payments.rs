@@ -50,8 +50,8 @@ fn pay(bank: &Graph, teller: u64, n: u64) -> Outcome<()> {
     }
     bank.transact(1_000, |txn| {
         let (payer, payee) = (txn.vertex_property(from, "balance")?, txn.vertex_property(to, "balance")?);
-        txn.set_vertex_property(from, "balance", balance(payer) - 1)?;
-        txn.set_vertex_property(to, "balance", balance(payee) + 1)?;
+        txn.update_vertex(from, [("balance", balance(payer) - 1)])?;
+        txn.update_vertex(to, [("balance", balance(payee) + 1)])?;
         let payment = hedgerow::EdgeKey::new("paid", from, to).rank(teller * 1_000 + n);
         txn.put_edge_with(payment, [("cents", 1i64)])
     })?;

@@ -1,6 +1,6 @@
 //! The reads that snapshots and write transactions share.
 
-use hedgerow_core::{Direction, LabelId, Value, VertexKey, VertexKeyRef};
+use hedgerow_core::{LabelId, Value, VertexKey, VertexKeyRef};
 use hedgerow_engine::{EdgeKey, EdgePattern, EdgeSelectionRef, Properties, Result, Snapshot, WriteTxn};
 
 /// Defines a trait of reads and implements it for snapshots and transactions with their methods of the same
@@ -54,9 +54,9 @@ graph_read! {
     /// }
     ///
     /// let graph = Graph::in_memory()?;
-    /// graph.insert_edge(1, 2)?;
+    /// graph.insert_edge((1, 2))?;
     /// let mut tx = graph.write()?;
-    /// tx.put_edge(2, 1)?;
+    /// tx.put_edge((2, 1))?;
     /// assert_eq!(mutual(&mut tx, 1)?, 1); // sees the write of the transaction
     /// assert_eq!(mutual(&mut graph.snapshot()?, 1)?, 0);
     /// # Ok::<(), hedgerow::Error>(())
@@ -69,10 +69,6 @@ graph_read! {
     /// [`EdgeKey`] just one. O(labels * log degree); in a `multi` label without a named rank also one step
     /// for each edge between the two vertices.
     fn contains_edge<'a>(edges: impl Into<EdgePattern<'a>>) -> bool;
-
-    /// Returns the weight of the edge of the default label if it exists; 1 in a graph without weights. O(log
-    /// degree).
-    fn weight<'a>(src: impl Into<VertexKeyRef<'a>>, dst: impl Into<VertexKeyRef<'a>>) -> Option<f64>;
 
     /// Returns the number of chosen edges at a vertex, or `None` if there is no such vertex. O(labels) and a
     /// search of a short delta in a snapshot if labels are chosen wholly and in one direction, else
@@ -87,15 +83,11 @@ graph_read! {
     /// if there is no such vertex. O(labels + degree log degree).
     fn edge_list<'a, 's>(key: impl Into<VertexKeyRef<'a>>, edges: impl Into<EdgeSelectionRef<'s>>) -> Option<Vec<(VertexKey, LabelId, u64)>>;
 
-    /// Returns the neighbors over the default label with the weights of the edges, sorted by key, or `None`
-    /// if there is no such vertex. O(degree log degree).
-    fn weighted_neighbors<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, f64)>>;
-
     /// Returns the properties of an edge that have a value, if the edge exists. O(log degree).
-    fn edge_properties(edge: EdgeKey<'_>) -> Option<Properties>;
+    fn edge_properties<'a>(edge: impl Into<EdgeKey<'a>>) -> Option<Properties>;
 
     /// Returns one property of an edge, if the edge exists; null if it has no such property. O(log degree).
-    fn edge_property(edge: EdgeKey<'_>, property: &str) -> Option<Value>;
+    fn edge_property<'a>(edge: impl Into<EdgeKey<'a>>, property: &str) -> Option<Value>;
 
     /// Returns the properties of a vertex that have a value, if the vertex exists. O(1).
     fn vertex_properties<'a>(key: impl Into<VertexKeyRef<'a>>) -> Option<Properties>;

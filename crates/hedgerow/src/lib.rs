@@ -8,8 +8,8 @@
 //!
 //! let graph = Graph::in_memory()?;
 //! let mut tx = graph.write()?;
-//! tx.put_edge(1, 2)?;
-//! tx.put_edge(1, 3)?;
+//! tx.put_edge((1, 2))?;
+//! tx.put_edge((1, 3))?;
 //! tx.commit()?;
 //!
 //! let snapshot = graph.snapshot()?;
@@ -40,13 +40,13 @@ pub use hedgerow_core::{
 pub use hedgerow_engine::Thresholds;
 pub use hedgerow_engine::{
     Ack, Applied, ArgumentError, Backup, CheckReport, Checkpoint, CommitError, Csr, CsrOptions, DefaultLabel,
-    Durability, EdgeDirection, EdgeKey, EdgeOf, EdgePattern, EdgeRow, EdgeScan, EdgeSelection,
-    EdgeSelectionRef, Error, Expansion, FindOptions, Graph, GraphConfig, Isolation, KHopOptions, KernelView,
-    Kind, LEAST_MEMORY_LIMIT, Label, LabelOptions, LabelRef, LabelSnapshot, LentEdge, Limited, MissingVertex,
-    NeighborCursor, NeighborLists, Neighborhood, OpenError, Options, Pipeline, Properties, Property,
-    RemoveOptions, RemovedEdges, Result, RowOrder, SalvageReport, Schema, Shortage, Snapshot, StateError,
-    Stats, StorageError, Ticket, TieredBlock, TieredView, VertexRow, VertexScan, WriteTxn, check_path,
-    check_path_within, salvage, salvage_on, salvage_on_within, salvage_within,
+    Durability, EdgeDirection, EdgeKey, EdgeLimit, EdgeOf, EdgePattern, EdgeRow, EdgeScan, EdgeSelection,
+    EdgeSelectionRef, EdgeToWrite, Error, Expansion, FindOptions, Graph, GraphConfig, Isolation, KHopOptions,
+    KernelView, Kind, LEAST_MEMORY_LIMIT, Label, LabelOptions, LabelRef, LabelSnapshot, Lent, LentEdge,
+    Limited, MissingVertex, NeighborCursor, NeighborLists, Neighborhood, OpenError, Options, Pipeline,
+    Properties, Property, RemoveOptions, RemovedEdges, Result, RowOrder, SalvageReport, Schema, Shortage,
+    Snapshot, StateError, Stats, StorageError, Ticket, TieredBlock, TieredView, VertexRow, VertexScan,
+    WriteTxn, check_path, check_path_within, salvage, salvage_on, salvage_on_within, salvage_within,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

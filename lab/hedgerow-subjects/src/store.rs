@@ -33,13 +33,13 @@ impl HedgerowEngine {
                 written.vertices += i64::from(txn.insert_vertex(src)?) + i64::from(txn.insert_vertex(dst)?);
                 written.edges += i64::from(!txn.contains_edge((src, dst))?);
                 if self.weighted {
-                    txn.put_weighted_edge(src, dst, weight)?;
+                    txn.put_edge((src, dst, weight))?;
                 } else {
-                    txn.put_edge(src, dst)?;
+                    txn.put_edge((src, dst))?;
                 }
             }
             Update::RemoveEdge(src, dst) => {
-                written.edges -= i64::from(txn.remove_edge(u64::from(src.0), u64::from(dst.0))?);
+                written.edges -= i64::from(txn.remove_edge((u64::from(src.0), u64::from(dst.0)))?);
             }
             Update::RemoveVertex(v) => {
                 let v = u64::from(v.0);
@@ -122,18 +122,14 @@ impl DynamicGraph for HedgerowEngine {
 
     fn insert_edge(&self, src: VertexId, dst: VertexId, weight: f64) -> Result<bool, Error> {
         let (src, dst) = (u64::from(src.0), u64::from(dst.0));
-        if self.weighted {
-            self.graph.put_weighted_edge(src, dst, weight)
-        } else {
-            self.graph.put_edge(src, dst)
-        }
+        if self.weighted { self.graph.put_edge((src, dst, weight)) } else { self.graph.put_edge((src, dst)) }
     }
 
     fn insert_edges(&self, edges: &[(VertexId, VertexId, f64)]) -> Result<(), Error> {
         let mut txn = self.graph.write()?;
         let key = |v: VertexId| u64::from(v.0);
         if self.weighted {
-            txn.put_weighted_edges(edges.iter().map(|&(src, dst, weight)| (key(src), key(dst), weight)))?;
+            txn.put_edges(edges.iter().map(|&(src, dst, weight)| (key(src), key(dst), weight)))?;
         } else {
             txn.put_edges(edges.iter().map(|&(src, dst, _)| (key(src), key(dst))))?;
         }
@@ -141,6 +137,6 @@ impl DynamicGraph for HedgerowEngine {
     }
 
     fn remove_edge(&self, src: VertexId, dst: VertexId) -> Result<bool, Error> {
-        self.graph.remove_edge(u64::from(src.0), u64::from(dst.0))
+        self.graph.remove_edge((u64::from(src.0), u64::from(dst.0)))
     }
 }

@@ -172,7 +172,7 @@ impl<'a> Loader<'a> {
                 Content::Vertices => {}
                 Content::VertexTable(_, properties) => {
                     for (name, kind) in properties {
-                        self.graph.define_vertex_property_of(input.kind, name, kind.property)?;
+                        self.graph.define_vertex_property(input.kind, name, kind.property)?;
                     }
                 }
                 Content::Edges(table) => {
@@ -219,7 +219,7 @@ impl<'a> Loader<'a> {
         rules.interrupts.check()?;
         let segment_bytes = if self.args.no_checkpoint {
             // `--no-checkpoint` also applies to closing the store.
-            self.graph.skip_checkpoint_at_close();
+            self.graph.internals().skip_checkpoint_at_close();
             self.graph.flush()?;
             None
         } else {
@@ -318,15 +318,18 @@ impl<'a> Loader<'a> {
                 let rank = counted.map(|next| std::mem::replace(next, *next + 1)).or(edge.rank);
                 put_rich(txn, self.args, table, &edge, rank.unwrap_or(0))?;
             }
-            Item::Edge(EdgeItem { src, dst, .. }, _) if !self.weighted => txn.put_edge(src, dst)?,
+            Item::Edge(EdgeItem { src, dst, .. }, _) if !self.weighted => txn.put_edge((src, dst))?,
             Item::Edge(EdgeItem { src, dst, weight, .. }, _) => match self.args.repeat {
-                Repeat::Last => txn.put_weighted_edge(src, dst, weight)?,
+                Repeat::Last => txn.put_edge((src, dst, weight))?,
                 Repeat::First => {
-                    txn.insert_weighted_edge(src, dst, weight)?;
+                    txn.insert_edge((src, dst, weight))?;
                 }
                 Repeat::Sum => {
-                    let sum = txn.weight(src, dst)?.map_or(weight, |old| old + weight);
-                    txn.put_weighted_edge(src, dst, sum)?;
+                    let sum = match txn.edge_property((src, dst), "weight")? {
+                        Some(Value::F64(old)) => old + weight,
+                        _ => weight,
+                    };
+                    txn.put_edge((src, dst, sum))?;
                 }
             },
         }

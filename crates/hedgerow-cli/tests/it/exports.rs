@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow::{EdgeKey, KeyKind, LabelOptions, Options, PropertyType, Value};
+use hedgerow::{EdgeKey, KeyKind, KindId, LabelOptions, Options, PropertyType, Value};
 use serde_json::json;
 
 use crate::{Bench, field, hedgerow, names};
@@ -16,7 +16,7 @@ type Cells<'a> = &'a [(&'a str, Value)];
 fn fill(bench: &Bench, directed: bool) {
     let options = Options::new().directed(directed).weighted(true).keys(KeyKind::Str);
     let graph = options.open(bench.store()).expect("a new store");
-    graph.define_vertex_property("na me", PropertyType::Utf8).expect("a definition");
+    graph.define_vertex_property(KindId::DEFAULT, "na me", PropertyType::Utf8).expect("a definition");
     graph.define_label(CALLS, LabelOptions::new().multi(true)).expect("a definition");
     let mut tx = graph.write().expect("a transaction");
     let people: [(&str, Cells<'_>); 4] = [

@@ -268,7 +268,7 @@ mod tests {
                 .expect("new");
             let before = calls();
             graph
-                .transact(1, |tx| (0..chains).try_for_each(|n| tx.put_edge(n * 64, n * 64 + 1)))
+                .transact(1, |tx| (0..chains).try_for_each(|n| tx.put_edge((n * 64, n * 64 + 1))))
                 .expect("put");
             if !background {
                 graph.settle().expect("settled");
@@ -282,7 +282,7 @@ mod tests {
                 }
                 assert!(start.elapsed() < FOR_EVER, "the function did not run");
                 // Repeated inserts cause merges. The first merge starts the thread.
-                graph.insert_edge(0, end).expect("put");
+                graph.insert_edge((0, end)).expect("put");
                 std::thread::sleep(Duration::from_millis(10));
             }
         }
@@ -292,9 +292,9 @@ mod tests {
     fn what_a_snapshot_of_the_store_kept_goes_although_nobody_commits() {
         let graph = Options::new().keys(KeyKind::Dense).in_memory().expect("new");
         let core = &graph.engine.core;
-        graph.insert_edge(0, 1).expect("new");
+        graph.insert_edge((0, 1)).expect("new");
         let pinned = pin(core);
-        (2..2_000).for_each(|end| _ = graph.insert_edge(0, end).expect("new"));
+        (2..2_000).for_each(|end| _ = graph.insert_edge((0, end)).expect("new"));
         drop(pinned);
         let start = Instant::now();
         while core.pager.pending.is_due(core.order.clock.published(), &core.order.readers, Reasons::All) {
@@ -309,7 +309,7 @@ mod tests {
             let options = Options::new().keys(KeyKind::Dense).background_settling(background);
             let graph = options.in_memory().expect("new");
             let core = graph.engine.core.clone();
-            let write = |end| graph.insert_edge(0, end).and_then(|_| graph.snapshot()).expect("open");
+            let write = |end| graph.insert_edge((0, end)).and_then(|_| graph.snapshot()).expect("open");
             let held: Vec<_> = (1..2_000).map(write).collect();
             graph.close().expect("open");
             assert!(core.pager.pending.bytes() > 0, "the snapshots keep versions");

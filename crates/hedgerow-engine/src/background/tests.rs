@@ -15,7 +15,7 @@ fn the_threads_of_a_closed_store_end() {
         let graph = options.open_on(disk.handle()).expect("a new store");
         for end in 1..2_000u64 {
             let mut txn = graph.write().expect("open");
-            txn.put_edge(0, end).expect("open");
+            txn.put_edge((0, end)).expect("open");
             drop(txn.submit().expect("open"));
         }
         let core = graph.engine.core.clone();

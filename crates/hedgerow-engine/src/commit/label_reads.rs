@@ -7,8 +7,8 @@
 use hedgerow_catalog::error::Result;
 use hedgerow_core::{Direction, LabelId, Row, VertexKey, VertexKeyRef};
 
-use super::labelled_ops::EdgeRef;
 use super::names::TxnKey;
+use super::op::EdgeRef;
 use super::overlay::Between;
 use super::txn::WriteTxn;
 use crate::read::all_labels::EdgePattern;
@@ -227,7 +227,7 @@ impl WriteTxn {
         rank: Option<u64>,
     ) -> Result<bool> {
         if let Some(rank) = rank {
-            return Ok(self.reads_item(EdgeRef { label, src, dst, rank })?.is_some());
+            return self.reads_existence(EdgeRef { label, src, dst, rank });
         }
         let gone = match self.own().map(|own| own.between(label, src, dst)) {
             Some(Between::Exists) => return Ok(true),

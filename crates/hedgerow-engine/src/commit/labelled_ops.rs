@@ -8,21 +8,12 @@ use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::{Cells, Direction, LabelId, Row, Value, VertexId, VertexKey, VertexKeyRef};
 
 use super::names::TxnKey;
-use super::op::{OpAttributes, OpKind, TxnOp};
-use super::overlay::{Listed, State};
+use super::op::{EdgeRef, OpAttributes, OpKind, TxnOp};
+use super::overlay::State;
 use super::txn::WriteTxn;
 use crate::read::properties::{Properties, named};
 use crate::state::edge_key::{EdgeKey, WEIGHT};
 use crate::state::store::Engine;
-
-/// An edge with the handles of one transaction as keys.
-#[derive(Clone, Copy)]
-pub(super) struct EdgeRef {
-    pub(super) label: LabelId,
-    pub(super) src: TxnKey,
-    pub(super) dst: TxnKey,
-    pub(super) rank: u64,
-}
 
 impl WriteTxn {
     /// Makes sure that the edge exists with exactly these properties, which replace those of an existing
@@ -34,12 +25,12 @@ impl WriteTxn {
     /// # Errors
     /// [`ArgumentError::PropertyType`] for a value of another type; [`ArgumentError::Invalid`] for a rank in
     /// a label that is not `multi`, or a NaN weight; [`ArgumentError::TooLarge`] for values over 16 MiB.
-    pub fn put_edge_with<N: AsRef<str>, V: Into<Value>>(
+    pub fn put_edge_with<'a, N: AsRef<str>, V: Into<Value>>(
         &mut self,
-        edge: EdgeKey<'_>,
+        edge: impl Into<EdgeKey<'a>>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<()> {
-        let item = self.item_for_writing(edge)?;
+        let item = self.item_for_writing(edge.into())?;
         let (weight, cells) = split_weight(&self.engine, item.label, properties)?;
         self.push_item(OpKind::Put, item, weight.unwrap_or(1.0), cells)
     }
@@ -49,14 +40,14 @@ impl WriteTxn {
     ///
     /// # Errors
     /// Those of [`put_edge_with`](Self::put_edge_with).
-    pub fn insert_edge_with<N: AsRef<str>, V: Into<Value>>(
+    pub fn insert_edge_with<'a, N: AsRef<str>, V: Into<Value>>(
         &mut self,
-        edge: EdgeKey<'_>,
+        edge: impl Into<EdgeKey<'a>>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
-        let item = self.item_for_writing(edge)?;
+        let item = self.item_for_writing(edge.into())?;
         let (weight, cells) = split_weight(&self.engine, item.label, properties)?;
-        let new = self.reads_item(item)?.is_none();
+        let new = !self.reads_existence(item)?;
         if new {
             self.push_item(OpKind::Insert, item, weight.unwrap_or(1.0), cells)?;
         }
@@ -69,44 +60,18 @@ impl WriteTxn {
     /// # Errors
     /// Those of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`]. The weight of an edge
     /// is not set here.
-    pub fn update_edge<N: AsRef<str>, V: Into<Value>>(
+    pub fn update_edge<'a, N: AsRef<str>, V: Into<Value>>(
         &mut self,
-        edge: EdgeKey<'_>,
+        edge: impl Into<EdgeKey<'a>>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
-        let item = self.item(edge)?;
+        let item = self.item(edge.into())?;
         let cells = self.engine.cells(item.label, properties)?;
-        let exists = self.reads_item(item)?.is_some();
+        let exists = self.reads_existence(item)?;
         if exists {
             self.push_item(OpKind::Update, item, 1.0, cells)?;
         }
         Ok(exists)
-    }
-
-    /// Sets one property of an existing edge: see [`update_edge`](Self::update_edge).
-    ///
-    /// # Errors
-    /// Those of [`update_edge`](Self::update_edge).
-    pub fn set_edge_property(
-        &mut self,
-        edge: EdgeKey<'_>,
-        property: &str,
-        value: impl Into<Value>,
-    ) -> Result<bool> {
-        self.update_edge(edge, [(property, value)])
-    }
-
-    /// Removes an edge of any label. Returns whether it existed. Reads the edge. O(log degree).
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`].
-    pub fn remove_edge_of(&mut self, edge: EdgeKey<'_>) -> Result<bool> {
-        let item = self.item(edge)?;
-        let existed = self.reads_item(item)?.is_some();
-        if existed {
-            self.push_item(OpKind::Remove, item, 0.0, Cells::new())?;
-        }
-        Ok(existed)
     }
 
     /// Inserts the vertex unless it exists, and gives it exactly these properties. Reads nothing. O(bytes).
@@ -152,26 +117,13 @@ impl WriteTxn {
         Ok(exists)
     }
 
-    /// Sets one property of an existing vertex: see [`update_vertex`](Self::update_vertex).
-    ///
-    /// # Errors
-    /// Those of [`update_vertex`](Self::update_vertex).
-    pub fn set_vertex_property<'a>(
-        &mut self,
-        key: impl Into<VertexKeyRef<'a>>,
-        property: &str,
-        value: impl Into<Value>,
-    ) -> Result<bool> {
-        self.update_vertex(key, [(property, value)])
-    }
-
     /// Returns the properties of an edge that have a value, if the edge exists. In a weighted graph the
     /// weight is among them. O(log degree + properties).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
-    pub fn edge_properties(&mut self, edge: EdgeKey<'_>) -> Result<Option<Properties>> {
-        let item = self.item(edge)?;
+    pub fn edge_properties<'a>(&mut self, edge: impl Into<EdgeKey<'a>>) -> Result<Option<Properties>> {
+        let item = self.item(edge.into())?;
         let found = self.reads_item(item)?;
         let schema = self.engine.catalog.schema.load();
         let weighted = self.engine.catalog.is_weighted(item.label);
@@ -183,7 +135,11 @@ impl WriteTxn {
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
-    pub fn edge_property(&mut self, edge: EdgeKey<'_>, property: &str) -> Result<Option<Value>> {
+    pub fn edge_property<'a>(
+        &mut self,
+        edge: impl Into<EdgeKey<'a>>,
+        property: &str,
+    ) -> Result<Option<Value>> {
         let found = self.edge_properties(edge)?;
         Ok(found
             .map(|all| all.into_iter().find(|(name, _)| &**name == property).map_or(Value::Null, |p| p.1)))
@@ -229,13 +185,26 @@ impl WriteTxn {
     }
 
     /// Names an edge that is read, or changed if it exists.
-    fn item(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
+    pub(super) fn item(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
+        if edge.is_default() {
+            return self.plain_item(edge);
+        }
         let label = self.label(edge.label)?;
         let (src, dst) = self.engine.catalog.ends_of(Some(label), edge.src, edge.dst)?;
         Ok(EdgeRef { label, src: self.key(src)?, dst: self.key(dst)?, rank: edge.rank })
     }
 
-    fn item_for_writing(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
+    /// Names an edge of the default label, which has neither ranks nor ends of certain kinds.
+    fn plain_item(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
+        let (src, dst) = (self.key(edge.src)?, self.key(edge.dst)?);
+        Ok(EdgeRef { label: LabelId::DEFAULT, src, dst, rank: 0 })
+    }
+
+    /// Names an edge for a write, which defines its label if that is new.
+    pub(super) fn item_for_writing(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
+        if edge.is_default() {
+            return self.plain_item(edge);
+        }
         let (label, src, dst) = self.engine.edge_for_writing(&edge)?;
         Ok(EdgeRef { label, src: self.keys.intern(src), dst: self.keys.intern(dst), rank: edge.rank })
     }
@@ -308,11 +277,11 @@ impl WriteTxn {
                 found.remove(&name);
             }
         }
-        for (other, rank, listed) in own.written(label, key, direction == Direction::Out) {
+        for (other, rank, exists) in own.written(label, key, direction == Direction::Out) {
             let name = (self.keys.key(other).to_owned(), rank);
-            match listed {
-                Listed::Gone => found.remove(&name),
-                Listed::Is(_) | Listed::Otherwise(_) => found.insert(name, ()),
+            match exists {
+                true => found.insert(name, ()),
+                false => found.remove(&name),
             };
         }
         Ok(Some(found))

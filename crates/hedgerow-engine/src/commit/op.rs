@@ -25,6 +25,22 @@ pub(crate) enum OpKind {
     Merge,
 }
 
+/// An edge with the handles of one transaction as keys.
+#[derive(Clone, Copy)]
+pub(super) struct EdgeRef {
+    pub(super) label: LabelId,
+    pub(super) src: TxnKey,
+    pub(super) dst: TxnKey,
+    pub(super) rank: u64,
+}
+
+impl EdgeRef {
+    /// True for an edge of the default label.
+    pub(super) fn is_plain(&self) -> bool {
+        self.label == LabelId::DEFAULT && self.rank == 0
+    }
+}
+
 impl OpKind {
     /// Returns the state of the edge after an operation of this kind; all code takes this rule from here. `S`
     /// is a known state, the weight with or without properties. `new` makes the operation's own state.

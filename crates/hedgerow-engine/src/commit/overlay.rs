@@ -66,18 +66,6 @@ impl State {
     }
 }
 
-/// The state of an edge in the list of a vertex after a transaction's writes, for a caller that has the
-/// snapshot's edges. The number is the weight.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Listed {
-    /// The edge does not exist.
-    Gone,
-    /// The edge exists, with this weight.
-    Is(f64),
-    /// The edge exists: as in the snapshot, or with this weight if the snapshot has none.
-    Otherwise(f64),
-}
-
 /// The state of the edges of a label between two vertices after a transaction's writes.
 #[derive(Clone, Debug)]
 pub(crate) enum Between {
@@ -222,20 +210,19 @@ impl Overlay {
         self.wiped.contains(&key)
     }
 
-    /// Returns the edges of a label at `key` that the transaction wrote, with the other endpoint and the
-    /// rank. Leaves out edges whose existence the snapshot alone decides. In a directed graph `outgoing`
-    /// chooses the direction; an undirected graph gives all.
-    pub(crate) fn written(&self, label: LabelId, key: TxnKey, outgoing: bool) -> Vec<(TxnKey, u64, Listed)> {
+    /// Returns the edges of a label at `key` that the transaction wrote: the other endpoint, the rank, and
+    /// whether the edge exists afterwards. Leaves out edges whose existence the snapshot alone decides. In a
+    /// directed graph `outgoing` chooses the direction; an undirected graph gives all.
+    pub(crate) fn written(&self, label: LabelId, key: TxnKey, outgoing: bool) -> Vec<(TxnKey, u64, bool)> {
         let undirected = !self.placement.is_directed();
         let mut found = Vec::new();
         let mut add = |other, item: EdgeTuple| {
-            let listed = match self.edges.get(&item) {
-                Some(State::Is(None)) => Listed::Gone,
-                Some(State::Is(Some((weight, _)))) => Listed::Is(*weight),
-                Some(State::Based { otherwise: Some((weight, _)), .. }) => Listed::Otherwise(*weight),
+            let exists = match self.edges.get(&item) {
+                Some(State::Is(edge)) => edge.is_some(),
+                Some(State::Based { otherwise: Some(_), .. }) => true,
                 Some(State::Based { otherwise: None, .. }) | None => return,
             };
-            found.push((other, item.3, listed));
+            found.push((other, item.3, exists));
         };
         if outgoing || undirected {
             let others = self.out.get(&(label, key)).into_iter().flatten();

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use hedgerow_catalog::error::Result;
 use hedgerow_core::{Cells, Direction, LabelId, VertexId, VertexKey, VertexKeyRef};
 
-use super::labelled_ops::EdgeRef;
 use super::names::TxnKey;
+use super::op::EdgeRef;
 use super::op::OpKind;
-use super::overlay::Listed;
 use super::txn::WriteTxn;
 use crate::read::snapshot::Snapshot;
 
@@ -152,8 +151,8 @@ impl WriteTxn {
                 Ok(found)
             })?;
         }
-        for (other, rank, listed) in written {
-            if !matches!(listed, Listed::Gone) && (loops || other != key) {
+        for (other, rank, exists) in written {
+            if exists && (loops || other != key) {
                 found.count(most, || (self.keys.key(other).to_owned(), rank));
             }
         }
@@ -166,7 +165,7 @@ impl WriteTxn {
     fn decided(
         &self,
         snapshot: &Snapshot,
-        written: &[(TxnKey, u64, Listed)],
+        written: &[(TxnKey, u64, bool)],
     ) -> Result<(HashSet<(VertexId, u64)>, HashSet<VertexId>)> {
         let id = |key: TxnKey| {
             self.engine.keys.vertex_to_read(&self.engine.pager, self.keys.key(key), snapshot.timestamp())
@@ -197,7 +196,7 @@ impl WriteTxn {
         let directions: &[bool] = if self.engine.catalog.config.directed { &[true, false] } else { &[true] };
         let (Some(own), true) = (self.own(), edges > 0) else { return Ok(edges) };
         let written = labels.flat_map(|label| directions.iter().map(move |&out| (LabelId(label), out)));
-        let gone = |(_, _, listed): &(TxnKey, u64, Listed)| matches!(listed, Listed::Gone);
+        let gone = |(_, _, exists): &(TxnKey, u64, bool)| !exists;
         let removed =
             written.map(|(label, out)| own.written(label, key, out).iter().filter(|it| gone(it)).count());
         Ok(edges.saturating_sub(removed.sum()))

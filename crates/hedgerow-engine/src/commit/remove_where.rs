@@ -3,7 +3,7 @@
 use hedgerow_catalog::error::{Result, StateError};
 use hedgerow_core::{Cells, Direction, LabelId, VertexId};
 
-use super::labelled_ops::EdgeRef;
+use super::op::EdgeRef;
 use super::op::OpKind;
 use super::txn::WriteTxn;
 use crate::read::selection::EdgeSelection;

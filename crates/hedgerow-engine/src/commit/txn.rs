@@ -1,13 +1,13 @@
 //! The write transaction.
 
-use std::borrow::Borrow;
 use std::sync::Arc;
 
 use hedgerow_catalog::error::{ArgumentError, Result};
-use hedgerow_core::{Direction, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{Cells, Direction, LabelId, Timestamp, VertexId, VertexKeyRef};
 
 use super::attributes::AttributesOfOps;
 use super::names::{TxnKey, TxnKeys};
+use super::op::EdgeRef;
 use super::op::{OpKind, TxnOp};
 use super::overlay::Overlay;
 use super::request::{Outcome, Request};
@@ -15,14 +15,15 @@ use super::ticket::Ticket;
 use super::validate::ReadSet;
 use super::{autocommit, order, schedule};
 use crate::config::Isolation;
-use crate::{read::snapshot::Snapshot, state::store::Engine};
+use crate::read::snapshot::Snapshot;
+use crate::state::edge_key::{EdgeKey, EdgeToWrite};
+use crate::state::store::Engine;
 
 /// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.
 ///
 /// Writes that name no label write the default one. Reads of edges take a choice of edges
 /// ([`EdgeSelectionRef`](crate::EdgeSelectionRef)), as those of a [`Snapshot`] do; without a label they read
-/// all labels. [`weight`](Self::weight) and [`weighted_neighbors`](Self::weighted_neighbors) read the default
-/// label, whose edges alone have stored weights.
+/// all labels.
 ///
 /// Reads see one snapshot, taken at the first read, with the transaction's own writes applied. Under
 /// [`Isolation::Serializable`] the commit fails with [`CommitError::Conflict`](crate::CommitError::Conflict)
@@ -41,7 +42,7 @@ use crate::{read::snapshot::Snapshot, state::store::Engine};
 /// ```
 /// let graph = hedgerow::Graph::in_memory()?;
 /// let mut tx = graph.write()?;
-/// tx.put_edge(1, 2)?;
+/// tx.put_edge((1, 2))?;
 /// assert!(tx.contains_edge((1, 2))?);
 /// tx.commit()?;
 /// # Ok::<(), hedgerow::Error>(())
@@ -131,75 +132,33 @@ impl WriteTxn {
         Ok(existed)
     }
 
-    /// Makes sure that the edge exists; in a weighted graph its weight becomes 1. Reads nothing. O(1).
+    /// Makes sure that the edge exists, without properties; in a weighted graph with the weight, or weight 1.
+    /// Reads nothing. Defines a label that is new. O(1).
     ///
     /// # Errors
-    /// Those of every [method](Self).
-    pub fn put_edge<'a>(
-        &mut self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<()> {
-        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
-        self.push(OpKind::Put, src, dst, 1.0)
+    /// [`ArgumentError::Invalid`] for a weight that is not a number or in a graph without weights, and for a
+    /// rank in a label that is not `multi`.
+    pub fn put_edge<'a>(&mut self, edge: impl Into<EdgeToWrite<'a>>) -> Result<()> {
+        let (item, weight) = self.edge_to_write(edge.into())?;
+        self.push_item(OpKind::Put, item, weight, Cells::new())
     }
 
-    /// Makes sure that the edge exists with this weight. Reads nothing. O(1).
-    ///
-    /// # Errors
-    /// [`ArgumentError::Invalid`] for a weight that is not a number, or in a graph without weights.
-    pub fn put_weighted_edge<'a>(
-        &mut self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-        weight: f64,
-    ) -> Result<()> {
-        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
-        self.engine.check_weight(weight)?;
-        self.push(OpKind::Put, src, dst, weight)
-    }
-
-    /// Like [`put_edge`](Self::put_edge), but for many edges: a slice of pairs of keys, or any iterator of
-    /// pairs. O(edges). If the iterator panics, the edges before the panic are added.
+    /// Like [`put_edge`](Self::put_edge), but for many edges. O(edges). If the iterator panics, the edges
+    /// before the panic are added.
     ///
     /// # Errors
     /// Those of `put_edge`; none of the edges is added then.
-    pub fn put_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
-    where
-        K: Into<VertexKeyRef<'a>> + Copy,
-        E: Borrow<(K, K)>,
-    {
-        self.push_all(OpKind::Put, 1.0, edges)
+    pub fn put_edges<'a>(&mut self, edges: impl IntoIterator<Item: Into<EdgeToWrite<'a>>>) -> Result<()> {
+        self.push_all(OpKind::Put, edges.into_iter().map(Into::into))
     }
 
-    /// Like [`put_weighted_edge`](Self::put_weighted_edge), but for many edges.
-    ///
-    /// # Errors
-    /// Those of `put_weighted_edge`; none of the edges is added then.
-    pub fn put_weighted_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
-    where
-        K: Into<VertexKeyRef<'a>> + Copy,
-        E: Borrow<(K, K, f64)>,
-    {
-        let edges = edges.into_iter().map(|edge| {
-            let &(src, dst, weight) = edge.borrow();
-            (src.into(), dst.into(), weight)
-        });
-        self.push_each(OpKind::Put, edges, |engine, weight| engine.check_weight(weight))
-    }
-
-    /// Makes sure that the edges exist. Existing ones are left as they are; new ones get weight 1 in a
-    /// weighted graph. Unlike [`insert_edge`](Self::insert_edge) it does not return which are new, and reads
-    /// nothing. O(edges).
+    /// Makes sure that the edges exist. Existing ones are left as they are. Unlike
+    /// [`insert_edge`](Self::insert_edge) it does not return which are new, and reads nothing. O(edges).
     ///
     /// # Errors
     /// Those of `insert_edge`; none of the edges is added then.
-    pub fn insert_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
-    where
-        K: Into<VertexKeyRef<'a>> + Copy,
-        E: Borrow<(K, K)>,
-    {
-        self.push_all(OpKind::Insert, 1.0, edges)
+    pub fn insert_edges<'a>(&mut self, edges: impl IntoIterator<Item: Into<EdgeToWrite<'a>>>) -> Result<()> {
+        self.push_all(OpKind::Insert, edges.into_iter().map(Into::into))
     }
 
     /// Makes sure that the edges do not exist. Unlike [`remove_edge`](Self::remove_edge) it does not return
@@ -207,110 +166,87 @@ impl WriteTxn {
     ///
     /// # Errors
     /// Those of `remove_edge`; none of the removals is added then.
-    pub fn remove_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
-    where
-        K: Into<VertexKeyRef<'a>> + Copy,
-        E: Borrow<(K, K)>,
-    {
-        self.push_all(OpKind::Remove, 0.0, edges)
-    }
-
-    fn push_all<'a, K, E>(
-        &mut self,
-        kind: OpKind,
-        weight: f64,
-        edges: impl IntoIterator<Item = E>,
-    ) -> Result<()>
-    where
-        K: Into<VertexKeyRef<'a>> + Copy,
-        E: Borrow<(K, K)>,
-    {
-        let edges = edges.into_iter().map(|edge| {
-            let &(src, dst) = edge.borrow();
-            (src.into(), dst.into(), weight)
-        });
-        self.push_each(kind, edges, |_, _| Ok(()))
+    pub fn remove_edges<'a>(&mut self, edges: impl IntoIterator<Item: Into<EdgeKey<'a>>>) -> Result<()> {
+        let edges = edges.into_iter().map(|edge| EdgeToWrite { key: edge.into(), weight: None });
+        self.push_all(OpKind::Remove, edges)
     }
 
     /// Adds an operation for each edge; none if one of them is wrong.
-    fn push_each<'a>(
-        &mut self,
-        kind: OpKind,
-        edges: impl Iterator<Item = (VertexKeyRef<'a>, VertexKeyRef<'a>, f64)>,
-        check_weight: impl Fn(&Engine, f64) -> Result<()>,
-    ) -> Result<()> {
-        let WriteTxn { engine, ops, keys, edges_of_removed, .. } = self;
-        engine.check_owner()?;
-        let (before, coming, others) = (ops.len(), edges.size_hint().0, *edges_of_removed);
-        engine.catalog.check_operations(before.saturating_add(others).saturating_add(coming))?;
-        ops.reserve(coming);
-        for (src, dst, weight) in edges {
-            let check = || {
-                engine.check_key(src)?;
-                engine.check_key(dst)?;
-                check_weight(engine, weight)?;
-                engine.catalog.check_operations((ops.len() + 1).saturating_add(others))
+    fn push_all<'a>(&mut self, kind: OpKind, edges: impl Iterator<Item = EdgeToWrite<'a>>) -> Result<()> {
+        self.engine.check_owner()?;
+        let (before, coming, others) = (self.ops.len(), edges.size_hint().0, self.edges_of_removed);
+        let attributes = self.attributes.filled();
+        self.engine.catalog.check_operations(before.saturating_add(others).saturating_add(coming))?;
+        self.ops.reserve(coming);
+        for edge in edges {
+            let pushed = match edge.key.is_default() {
+                true => self.push_default(kind, edge, others),
+                false => self.push_labelled(kind, edge),
             };
-            if let Err(error) = check() {
-                ops.truncate(before);
-                return Err(error);
+            if pushed.is_err() {
+                self.ops.truncate(before);
+                self.attributes.truncate(attributes);
+                return pushed;
             }
-            ops.push(TxnOp::plain(kind, keys.intern(src), keys.intern(dst), weight));
         }
         Ok(())
     }
 
-    /// Inserts an edge, with weight 1 in a weighted graph. Returns whether it was new; an existing edge is
-    /// left as it is. Reads the edge. O(log degree).
-    ///
-    /// # Errors
-    /// Those of every [method](Self).
-    pub fn insert_edge<'a>(
-        &mut self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<bool> {
-        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
-        self.insert(src, dst, 1.0)
+    /// Adds an operation on an edge of the default label.
+    #[inline]
+    fn push_default(&mut self, kind: OpKind, edge: EdgeToWrite<'_>, others: usize) -> Result<()> {
+        let WriteTxn { engine, ops, keys, .. } = self;
+        engine.check_key(edge.key.src)?;
+        engine.check_key(edge.key.dst)?;
+        if let Some(weight) = edge.weight {
+            engine.check_weight(weight)?;
+        }
+        engine.catalog.check_operations((ops.len() + 1).saturating_add(others))?;
+        let (src, dst) = (keys.intern(edge.key.src), keys.intern(edge.key.dst));
+        ops.push(TxnOp::plain(kind, src, dst, edge.weight.unwrap_or(1.0)));
+        Ok(())
     }
 
-    /// Like [`insert_edge`](Self::insert_edge), but with a weight.
-    ///
-    /// # Errors
-    /// [`ArgumentError::Invalid`] for a weight that is not a number, or in a graph without weights.
-    pub fn insert_weighted_edge<'a>(
-        &mut self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-        weight: f64,
-    ) -> Result<bool> {
-        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
-        self.engine.check_weight(weight)?;
-        self.insert(src, dst, weight)
+    #[inline(never)]
+    fn push_labelled(&mut self, kind: OpKind, edge: EdgeToWrite<'_>) -> Result<()> {
+        let item = match kind {
+            OpKind::Remove => self.item(edge.key)?,
+            _ => self.item_for_writing(edge.key)?,
+        };
+        self.push_item(kind, item, 1.0, Cells::new())
     }
 
-    fn insert(&mut self, src: TxnKey, dst: TxnKey, weight: f64) -> Result<bool> {
-        let new = self.reads_edge(src, dst)?.is_none();
+    /// Inserts an edge. Returns whether it was new; an existing edge is left as it is. Reads the edge. O(log
+    /// degree).
+    ///
+    /// # Errors
+    /// Those of [`put_edge`](Self::put_edge).
+    pub fn insert_edge<'a>(&mut self, edge: impl Into<EdgeToWrite<'a>>) -> Result<bool> {
+        let (item, weight) = self.edge_to_write(edge.into())?;
+        let new = !self.reads_existence(item)?;
         if new {
-            self.push(OpKind::Insert, src, dst, weight)?;
+            self.push_item(OpKind::Insert, item, weight, Cells::new())?;
         }
         Ok(new)
+    }
+
+    fn edge_to_write(&mut self, edge: EdgeToWrite<'_>) -> Result<(EdgeRef, f64)> {
+        if let Some(weight) = edge.weight {
+            self.engine.check_weight(weight)?;
+        }
+        Ok((self.item_for_writing(edge.key)?, edge.weight.unwrap_or(1.0)))
     }
 
     /// Removes an edge. Returns whether it existed; a missing edge is not an error. Reads the edge. O(log
     /// degree).
     ///
     /// # Errors
-    /// Those of every [method](Self).
-    pub fn remove_edge<'a>(
-        &mut self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<bool> {
-        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
-        let existed = self.reads_edge(src, dst)?.is_some();
+    /// [`ArgumentError::NoSuchLabel`].
+    pub fn remove_edge<'a>(&mut self, edge: impl Into<EdgeKey<'a>>) -> Result<bool> {
+        let item = self.item(edge.into())?;
+        let existed = self.reads_existence(item)?;
         if existed {
-            self.push(OpKind::Remove, src, dst, 0.0)?;
+            self.push_item(OpKind::Remove, item, 0.0, Cells::new())?;
         }
         Ok(existed)
     }
@@ -322,33 +258,6 @@ impl WriteTxn {
     pub fn contains_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
         self.reads_vertex(key)
-    }
-
-    /// Returns the weight of an edge of the default label if it exists; 1 without weights. O(log degree).
-    ///
-    /// # Errors
-    /// Those of every [method](Self).
-    pub fn weight<'a>(
-        &mut self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<Option<f64>> {
-        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
-        self.reads_edge(src, dst)
-    }
-
-    /// Returns the neighbours over the default label and the weights in `direction`, sorted by key; `None`
-    /// for no such vertex. Reads the adjacency. O(degree log degree).
-    ///
-    /// # Errors
-    /// Those of every [method](Self).
-    pub fn weighted_neighbors<'a>(
-        &mut self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<Vec<(VertexKey, f64)>>> {
-        let key = self.key(key.into())?;
-        self.reads_adjacency(key, direction)
     }
 
     /// Returns the snapshot that the transaction reads, without its own writes. From then on the whole graph
@@ -363,13 +272,8 @@ impl WriteTxn {
     }
 
     /// Returns the number of operations gathered so far. O(1).
-    pub fn len(&self) -> usize {
+    pub fn operation_count(&self) -> usize {
         self.ops.len()
-    }
-
-    /// True if no operation was gathered. O(1).
-    pub fn is_empty(&self) -> bool {
-        self.ops.is_empty()
     }
 
     /// Commits. Returns the commit timestamp once the transaction is visible to every snapshot opened from
@@ -446,9 +350,6 @@ impl WriteTxn {
         let given = self.attributes.table().given(op.attributes);
         autocommit::edge_unpublished(&self.engine, op.kind, src, dst, op.weight, || given).map(Some)
     }
-
-    /// Drops all operations. O(operations).
-    pub fn rollback(self) {}
 
     pub(super) fn key(&mut self, key: VertexKeyRef<'_>) -> Result<TxnKey> {
         self.engine.check_key(key)?;

@@ -77,26 +77,12 @@ impl Graph {
         self.published(self.engine.property_for_writing(label, name, kind)?)
     }
 
-    /// Defines a property of the vertices of the default kind, or does nothing if it exists with this type.
-    /// Costs and blocks as [`define_label`](Graph::define_label).
-    ///
-    /// # Errors
-    /// Those of [`define_label`](Graph::define_label).
-    pub fn define_vertex_property(&self, name: &str, kind: PropertyType) -> Result<PropertyId> {
-        self.define_vertex_property_of(KindId::DEFAULT, name, kind)
-    }
-
     /// Defines a property of the vertices of one kind, or does nothing if it exists with this type. Costs and
     /// blocks as [`define_label`](Graph::define_label).
     ///
     /// # Errors
     /// Those of [`define_label`](Graph::define_label), and [`ArgumentError::NoSuchKind`].
-    pub fn define_vertex_property_of(
-        &self,
-        of: KindId,
-        name: &str,
-        kind: PropertyType,
-    ) -> Result<PropertyId> {
+    pub fn define_vertex_property(&self, of: KindId, name: &str, kind: PropertyType) -> Result<PropertyId> {
         self.engine.check_owner()?;
         self.engine.catalog.schema.load().check_kind(of)?;
         self.published(self.engine.property_for_writing(of, name, kind)?)
@@ -124,7 +110,7 @@ impl Graph {
     /// let now = graph.snapshot()?;
     /// let edited = now.neighbors("ann", ("edited", Direction::Out))?;
     /// assert_eq!(edited, Some(vec![page.key(7).to_owned()]));
-    /// assert_eq!(now.vertex_count_of(page)?, 2);
+    /// assert_eq!(now.scan_vertices()?.count_of(page)?, 2);
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///

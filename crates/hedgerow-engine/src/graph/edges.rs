@@ -9,7 +9,7 @@ use crate::commit::op::{Given, OpKind};
 use crate::commit::request::Outcome;
 use crate::commit::{RemoveOptions, WriteTxn, autocommit};
 use crate::read::selection::EdgeSelection;
-use crate::state::edge_key::EdgeKey;
+use crate::state::edge_key::{EdgeKey, EdgeToWrite};
 
 impl Graph {
     /// Makes sure that the edge exists with exactly these properties, in a transaction of its own. Replaces
@@ -26,12 +26,12 @@ impl Graph {
     ///
     /// # Errors
     /// Those of [`WriteTxn::put_edge_with`](crate::WriteTxn::put_edge_with) and of a commit.
-    pub fn put_edge_with<N: AsRef<str>, V: Into<Value>>(
+    pub fn put_edge_with<'a, N: AsRef<str>, V: Into<Value>>(
         &self,
-        edge: EdgeKey<'_>,
+        edge: impl Into<EdgeKey<'a>>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
-        self.make(OpKind::Put, edge, properties)
+        self.make(OpKind::Put, edge.into(), properties)
     }
 
     /// Inserts the edge with these properties, in a transaction of its own. Returns true if it was new, and
@@ -39,12 +39,12 @@ impl Graph {
     ///
     /// # Errors
     /// Those of [`WriteTxn::insert_edge_with`](crate::WriteTxn::insert_edge_with) and of a commit.
-    pub fn insert_edge_with<N: AsRef<str>, V: Into<Value>>(
+    pub fn insert_edge_with<'a, N: AsRef<str>, V: Into<Value>>(
         &self,
-        edge: EdgeKey<'_>,
+        edge: impl Into<EdgeKey<'a>>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
-        self.make(OpKind::Insert, edge, properties)
+        self.make(OpKind::Insert, edge.into(), properties)
     }
 
     #[inline]
@@ -105,22 +105,31 @@ impl Graph {
     ///
     /// # Errors
     /// Those of [`WriteTxn::update_edge`](crate::WriteTxn::update_edge) and of a commit.
-    pub fn update_edge<N: AsRef<str>, V: Into<Value>>(
+    pub fn update_edge<'a, N: AsRef<str>, V: Into<Value>>(
         &self,
-        edge: EdgeKey<'_>,
+        edge: impl Into<EdgeKey<'a>>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
-        let (label, edge) = self.known_edge(edge)?;
+        let (label, edge) = self.known_edge(edge.into())?;
         let cells = self.engine.cells(label, properties)?;
         Ok(self.one(OpKind::Update, label, edge, 1.0, &Given::patch(&cells))?.applied > 0)
     }
 
-    /// Removes an edge of any label in a transaction of its own. Returns true if it existed. Costs and blocks
-    /// as [`put_edge_with`](Self::put_edge_with).
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel) and those of a commit.
-    pub fn remove_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
+    /// Makes an edge without properties.
+    #[inline]
+    pub(super) fn write_edge(&self, kind: OpKind, edge: EdgeToWrite<'_>) -> Result<bool> {
+        let EdgeToWrite { key, weight } = edge;
+        if let Some(weight) = weight {
+            self.engine.check_weight(weight)?;
+        }
+        if !key.is_default() {
+            return self.make(kind, key, std::iter::empty::<(&str, Value)>());
+        }
+        Ok(autocommit::edge(&self.engine, kind, key.src, key.dst, weight.unwrap_or(1.0))?.edges > 0)
+    }
+
+    /// Removes an edge that is not of the default label.
+    pub(super) fn remove_named(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let (label, edge) = self.known_edge(edge)?;
         Ok(self.one(OpKind::Remove, label, edge, 0.0, &Given::NONE)?.edges < 0)
     }

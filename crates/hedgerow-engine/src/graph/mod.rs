@@ -3,22 +3,22 @@
 mod checkpoint;
 mod definitions;
 mod edges;
+mod internals;
 mod opening;
 
 use std::sync::Arc;
 
 use hedgerow_catalog::error::{CommitError, Error, Result};
-use hedgerow_core::{Changeable, GraphConfig, Timestamp, VertexKeyRef};
+use hedgerow_core::{GraphConfig, Timestamp};
 use hedgerow_pager::pager::KeptForSpeed;
 
 use crate::background::settle::settle;
 use crate::commit::op::OpKind;
 use crate::commit::{Ack, Pipeline, WriteTxn, autocommit, order};
-use crate::durable::checkpoint::page_versions::write_page_versions;
 use crate::durable::close::{ClosedBy, close};
 use crate::durable::sync::flush;
 use crate::read::snapshot::Snapshot;
-use crate::state::closing::Freed;
+use crate::state::edge_key::{EdgeKey, EdgeToWrite};
 use crate::state::store::Engine;
 
 /// An open graph. Cloning it gives another handle to the same store; all methods may be called from any
@@ -43,10 +43,6 @@ use crate::state::store::Engine;
 #[derive(Clone)]
 pub struct Graph {
     pub(crate) engine: Arc<Engine>,
-}
-
-impl Changeable for Graph {
-    type Snapshot = Snapshot;
 }
 
 impl Graph {
@@ -93,94 +89,49 @@ impl Graph {
             match attempt {
                 Err(Error::Commit(CommitError::Conflict { with })) if left > 0 => {
                     left -= 1;
-                    self.wait_for_conflict(with, retries - left)?;
+                    self.internals().wait_for_conflict(with, retries - left)?;
                 }
                 other => return other,
             }
         }
     }
 
-    /// Waits before a retry as [`transact`](Graph::transact) does. For retry loops in other languages.
-    ///
-    /// # Errors
-    /// A [`StateError`](crate::StateError): closed, forked.
-    #[doc(hidden)]
-    pub fn wait_for_conflict(&self, with: Timestamp, attempt: u32) -> Result<()> {
-        self.engine.check_usable()?;
-        order::wait_for_conflict(&self.engine, with, attempt);
-        Ok(())
-    }
-
     /// Inserts one edge in a transaction of its own, and its endpoints if they are absent. Returns true if
-    /// the edge was new, and leaves an existing edge as it is. In a weighted graph the weight is 1.
+    /// the edge was new, and leaves an existing edge as it is.
     ///
-    /// This is the fastest way to write single edges: it reads no snapshot and cannot conflict. O(log
-    /// degree): see [single operations](Self#single-operations).
+    /// For an edge of the default label this is the fastest way to write single edges: it reads no snapshot
+    /// and cannot conflict. O(log degree): see [single operations](Self#single-operations).
     ///
     /// # Errors
-    /// Those of [single operations](Self#single-operations).
-    pub fn insert_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<bool> {
-        Ok(autocommit::edge(&self.engine, OpKind::Insert, src.into(), dst.into(), 1.0)?.edges > 0)
+    /// Those of [single operations](Self#single-operations);
+    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a
+    /// graph without weights.
+    #[inline]
+    pub fn insert_edge<'a>(&self, edge: impl Into<EdgeToWrite<'a>>) -> Result<bool> {
+        self.write_edge(OpKind::Insert, edge.into())
     }
 
     /// Inserts many edges in one transaction, and their absent endpoints; leaves existing edges as they are.
     /// Returns the number of new edges. See [`WriteTxn::insert_edges`].
     ///
     /// # Errors
-    /// Those of [`WriteTxn::commit`].
-    pub fn insert_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(&self, edges: &[(K, K)]) -> Result<u64> {
+    /// Those of [`WriteTxn::insert_edges`] and of [`WriteTxn::commit`].
+    pub fn insert_edges<'a>(&self, edges: impl IntoIterator<Item: Into<EdgeToWrite<'a>>>) -> Result<u64> {
         let mut txn = self.write()?;
         txn.insert_edges(edges)?;
         let outcome = txn.commit_unpublished()?;
         Ok(order::publish(&self.engine, outcome)?.edges.unsigned_abs())
     }
 
-    /// Inserts an edge with a weight, otherwise as [`insert_edge`](Graph::insert_edge).
+    /// Makes sure, in a transaction of its own, that the edge and its endpoints exist. An existing edge loses
+    /// its properties; in a weighted graph it gets the weight, or weight 1. Returns true if the edge was new.
+    /// Otherwise as [`insert_edge`](Graph::insert_edge).
     ///
     /// # Errors
-    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a
-    /// graph without weights.
-    pub fn insert_weighted_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-        weight: f64,
-    ) -> Result<bool> {
-        self.engine.check_weight(weight)?;
-        Ok(autocommit::edge(&self.engine, OpKind::Insert, src.into(), dst.into(), weight)?.edges > 0)
-    }
-
-    /// Makes sure, in a transaction of its own, that the edge and its endpoints exist; in a weighted graph
-    /// its weight becomes 1. Returns true if the edge was new. Otherwise as
-    /// [`insert_edge`](Graph::insert_edge).
-    ///
-    /// # Errors
-    /// Those of [single operations](Self#single-operations).
-    pub fn put_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<bool> {
-        Ok(autocommit::edge(&self.engine, OpKind::Put, src.into(), dst.into(), 1.0)?.edges > 0)
-    }
-
-    /// Puts an edge with a weight, otherwise as [`put_edge`](Graph::put_edge).
-    ///
-    /// # Errors
-    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a
-    /// graph without weights.
-    pub fn put_weighted_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-        weight: f64,
-    ) -> Result<bool> {
-        self.engine.check_weight(weight)?;
-        Ok(autocommit::edge(&self.engine, OpKind::Put, src.into(), dst.into(), weight)?.edges > 0)
+    /// Those of [`insert_edge`](Graph::insert_edge).
+    #[inline]
+    pub fn put_edge<'a>(&self, edge: impl Into<EdgeToWrite<'a>>) -> Result<bool> {
+        self.write_edge(OpKind::Put, edge.into())
     }
 
     /// Returns a [`Pipeline`] for single edge operations of the calling thread, each a transaction of its
@@ -197,13 +148,15 @@ impl Graph {
     /// [`insert_edge`](Graph::insert_edge).
     ///
     /// # Errors
-    /// Those of [single operations](Self#single-operations).
-    pub fn remove_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<bool> {
-        Ok(autocommit::edge(&self.engine, OpKind::Remove, src.into(), dst.into(), 0.0)?.edges < 0)
+    /// Those of [single operations](Self#single-operations);
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
+    #[inline]
+    pub fn remove_edge<'a>(&self, edge: impl Into<EdgeKey<'a>>) -> Result<bool> {
+        let edge = edge.into();
+        match edge.is_default() {
+            true => Ok(autocommit::edge(&self.engine, OpKind::Remove, edge.src, edge.dst, 0.0)?.edges < 0),
+            false => self.remove_named(edge),
+        }
     }
 
     /// Merges all deltas, so that reads find plain CSR blocks, and rewrites the lists in the order of the
@@ -226,48 +179,6 @@ impl Graph {
         if !self.engine.is_forked() {
             self.engine.views.give_up();
         }
-    }
-
-    /// Evicts everything that files hold as it is, like the store does when the memory limit leaves no room.
-    /// Returns the number of subgraphs. O(subgraphs). For tests.
-    ///
-    /// # Errors
-    /// A [`StateError`](crate::StateError): closed, forked.
-    #[doc(hidden)]
-    pub fn evict(&self) -> Result<usize> {
-        self.engine.check_usable()?;
-        Ok(self.engine.pager.evict_until(|| false))
-    }
-
-    /// Evicts for readers what [`evict`](Self::evict) evicts, but keeps the memory for a while for reads that
-    /// need it again (rule E9 of the protocol). O(subgraphs). For tests.
-    ///
-    /// # Errors
-    /// Those of [`evict`](Self::evict).
-    #[doc(hidden)]
-    pub fn cool(&self) -> Result<usize> {
-        self.engine.check_usable()?;
-        Ok(self.engine.pager.cool_all())
-    }
-
-    /// Writes the versions from before the last checkpoint that snapshots hold, like the store does when they
-    /// leave no room within the memory limit. Then [`evict`](Self::evict) can evict them too. Returns the
-    /// number of snapshot timestamps that got a page version. O(subgraphs) for each snapshot. For tests.
-    ///
-    /// # Errors
-    /// A [`StateError`](crate::StateError): closed, forked. The error of a file that cannot be written.
-    #[doc(hidden)]
-    pub fn write_page_versions(&self) -> Result<usize> {
-        self.engine.check_usable()?;
-        let _one_at_a_time = self.engine.work.checkpointing.lock();
-        self.engine.durable.as_ref().map_or(Ok(0), |durable| write_page_versions(&self.engine, durable))
-    }
-
-    /// Returns the peak of charged bytes since the previous call. O(1). For tests.
-    #[cfg(feature = "planted-faults")]
-    #[doc(hidden)]
-    pub fn most_memory_used(&self) -> u64 {
-        self.engine.pager.account().most_used()
     }
 
     /// Returns the last published timestamp, which a snapshot opened now gets. In a forked child, returns the
@@ -301,20 +212,6 @@ impl Graph {
     /// is released also in these cases.
     pub fn close(&self) -> Result<()> {
         close(&self.engine, ClosedBy::User)
-    }
-
-    /// Keeps [`close`](Graph::close) from writing a checkpoint. If `close` already writes or awaits a
-    /// checkpoint, that is given up. O(1). For the Python package.
-    #[doc(hidden)]
-    pub fn skip_checkpoint_at_close(&self) {
-        self.engine.closing.skip_checkpoint();
-    }
-
-    /// Returns a flag to read after the last handle is dropped: true if the store's memory was freed. For the
-    /// Python package.
-    #[doc(hidden)]
-    pub fn freed(&self) -> Freed {
-        self.engine.tells_freed.flag()
     }
 
     /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync;

@@ -79,7 +79,8 @@ impl Snapshot {
     }
 
     /// Returns the chosen edges at a vertex with their properties, sorted like
-    /// [`edge_list`](Self::edge_list). Takes one look-up more for each edge.
+    /// [`edge_list`](Self::edge_list). Takes one look-up more for each edge, unless they are in one outgoing
+    /// list of a directed graph.
     ///
     /// # Errors
     /// The errors of [`view`](Self::view).
@@ -94,24 +95,9 @@ impl Snapshot {
         self.for_each_of(&lists, id, |label, direction, other, rank| {
             copies.push((label, direction, other, rank));
         })?;
-        let mut edges = self.edges_of_copies(id, copies)?;
+        let mut edges = self.edges_of_copies(&lists, id, &copies)?;
         edges.sort_by(|a, b| (&a.key, a.label, a.rank).cmp(&(&b.key, b.label, b.rank)));
         Ok(Some(edges))
-    }
-
-    /// Returns these edges at a vertex with their properties, in the given order.
-    pub(super) fn edges_of_copies(
-        &self,
-        id: VertexId,
-        copies: impl IntoIterator<Item = Copy>,
-    ) -> Result<Vec<EdgeOf>> {
-        let schema = self.engine().catalog.schema.load_full();
-        let edge = |(label, direction, other, rank)| {
-            let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
-            let key = self.engine().keys.key_of(&self.engine().pager, other)?;
-            Ok(EdgeOf { label, key, rank, properties })
-        };
-        copies.into_iter().map(edge).collect()
     }
 
     /// Returns the number of chosen edges at a vertex, or `None` if there is no such vertex. A self-loop

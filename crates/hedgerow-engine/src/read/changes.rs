@@ -3,9 +3,9 @@
 use hedgerow_catalog::error::{ArgumentError, Error, Result};
 use hedgerow_catalog::schema::LabelRef;
 use hedgerow_core::sync::Mutex;
-use hedgerow_core::{Changes, Changing, Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
+use hedgerow_core::{Changes, Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
 use hedgerow_mem::table::PAGE;
-use hedgerow_mem::{PageLook, Stored, Subgraph, SubgraphTable, View, changes_of_many};
+use hedgerow_mem::{PageLook, Stored, Subgraph, SubgraphTable, changes_of_many};
 use rayon::prelude::*;
 
 use crate::read::snapshot::Snapshot;
@@ -61,7 +61,7 @@ impl Snapshot {
         Ok(changes)
     }
 
-    fn check_is_later(&self, earlier: &Snapshot) -> Result<()> {
+    pub(super) fn check_is_later(&self, earlier: &Snapshot) -> Result<()> {
         let refused = if !std::ptr::eq(self.engine(), earlier.engine()) {
             "the earlier snapshot is of another graph".to_owned()
         } else if earlier.timestamp() > self.timestamp() {
@@ -150,26 +150,5 @@ impl Snapshot {
             found.add_difference(v, &list(earlier)?, &list(self)?);
         }
         Ok(())
-    }
-}
-
-impl Changing for Snapshot {
-    type View = View;
-    type Error = Error;
-
-    fn view(&self) -> Result<&View> {
-        self.default_view()
-    }
-
-    fn changes_since(&self, earlier: &Snapshot) -> Result<Changes> {
-        self.changes_of_label(earlier, LabelId::DEFAULT)
-    }
-
-    fn without_view(&self) -> Snapshot {
-        Snapshot::without_view(self)
-    }
-
-    fn comes_after(&self, earlier: &Snapshot) -> bool {
-        self.check_is_later(earlier).is_ok()
     }
 }

@@ -44,8 +44,8 @@ impl Snapshot {
     /// use hedgerow::{CsrOptions, Direction, Graph, KeyColumn, RowOrder};
     ///
     /// let graph = Graph::in_memory()?;
-    /// graph.insert_edge(9, 5)?;
-    /// graph.insert_edge(9, 7)?;
+    /// graph.insert_edge((9, 5))?;
+    /// graph.insert_edge((9, 7))?;
     /// let csr = graph.snapshot()?.csr(Direction::Out, CsrOptions::new().order(RowOrder::Key))?;
     /// assert_eq!(csr.keys, KeyColumn::U64(vec![5, 7, 9]));
     /// assert_eq!((&csr.offsets[..], &csr.targets[..]), (&[0, 0, 0, 2][..], &[0, 1][..]));

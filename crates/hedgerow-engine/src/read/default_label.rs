@@ -1,14 +1,15 @@
-//! Reads of the default label by vertex id: the shortest reads of a snapshot.
+//! Reads of the default label: by vertex id, the shortest reads of a snapshot, and the stored weights.
 
 use hedgerow_catalog::error::Result;
-use hedgerow_core::{Direction, VertexId};
+use hedgerow_core::{Direction, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::View;
 
 use crate::read::neighbors::NeighborCursor;
 use crate::read::snapshot::Snapshot;
 
-/// Reads of the edges of the default label by vertex id, for loops that do little else: they look up no key,
-/// no label and no selection. Made by [`Snapshot::default_label`].
+/// Reads of the edges of the default label. Most of them take vertex ids, for loops that do little else: they
+/// look up no key, no label and no selection. Two take keys and return stored weights, which only edges of
+/// this label have. Made by [`Snapshot::default_label`].
 ///
 /// If the snapshot has made a [view](Self::view), they read it: a read of a list in the view takes no atomic
 /// operation, so the cache misses of consecutive reads overlap. [After many
@@ -30,7 +31,7 @@ use crate::read::snapshot::Snapshot;
 pub struct DefaultLabel<'a>(&'a Snapshot);
 
 impl Snapshot {
-    /// Returns the reads of the default label by vertex id. O(1).
+    /// Returns the reads of the default label: those by vertex id, and those of stored weights. O(1).
     #[inline]
     pub fn default_label(&self) -> DefaultLabel<'_> {
         DefaultLabel(self)
@@ -63,6 +64,43 @@ impl<'a> DefaultLabel<'a> {
     /// The errors of every [read](Snapshot).
     pub fn weight(self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
         self.0.weight_by_id(src, dst)
+    }
+
+    /// Returns the weight of the edge between two keys if it exists; 1 in a graph without weights. O(log
+    /// degree).
+    ///
+    /// # Errors
+    /// The errors of every [read](Snapshot).
+    pub fn weight_between<'k>(
+        self,
+        src: impl Into<VertexKeyRef<'k>>,
+        dst: impl Into<VertexKeyRef<'k>>,
+    ) -> Result<Option<f64>> {
+        match self.0.look_up_edge(src.into(), dst.into())? {
+            [Some(src), Some(dst)] => self.0.weight_by_id(src, dst),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the neighbors and the weights in `direction`, sorted by key, or `None` if there is no such
+    /// vertex. O(degree log degree).
+    ///
+    /// # Errors
+    /// The errors of every [read](Snapshot).
+    pub fn weighted_neighbors<'k>(
+        self,
+        key: impl Into<VertexKeyRef<'k>>,
+        direction: Direction,
+    ) -> Result<Option<Vec<(VertexKey, f64)>>> {
+        let (snapshot, engine) = (self.0, self.0.engine());
+        let Some(id) = snapshot.vertex_id(key)? else { return Ok(None) };
+        let mut found = engine.keys.telling_keys(&engine.pager, |told| {
+            let mut found = Vec::new();
+            snapshot.for_each_neighbor(id, direction, |v, w| found.push((told.of(v), w)))?;
+            Ok(found)
+        })?;
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Ok(Some(found))
     }
 
     /// Calls `f` with each neighbor of `id` and the weight of the edge, by ascending vertex id. O(degree),

@@ -8,7 +8,9 @@ use hedgerow_core::{
     Comparison, Direction, KindId, LabelId, PropertyId, Value, VertexId, VertexKey, VertexKeyRef,
 };
 
-use crate::read::at_vertex::EdgeOf;
+use crate::read::at_vertex::{Copy, EdgeOf};
+use crate::read::properties::Properties;
+use crate::read::scan::VertexScan;
 use crate::read::selection_ref::{EdgeSelectionRef, Lists};
 use crate::read::snapshot::Snapshot;
 
@@ -24,7 +26,37 @@ pub struct Limited<T> {
     pub more: bool,
 }
 
-/// Options of [`Snapshot::find_vertices`].
+/// The edges of a vertex that [`Snapshot::first_edges`] returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct EdgeLimit {
+    limit: usize,
+    newest: bool,
+    properties: bool,
+}
+
+impl EdgeLimit {
+    /// Takes the first `limit` edges by the key of the other endpoint, the label and the rank: the order of
+    /// [`edge_list`](Snapshot::edge_list).
+    pub fn first(limit: usize) -> EdgeLimit {
+        EdgeLimit { limit, newest: false, properties: true }
+    }
+
+    /// Takes the `limit` edges with the greatest ranks, by descending rank, and among equal ranks by
+    /// descending [`VertexId`] of the other endpoint. If the ranks of a `multi` label are times, these are
+    /// the newest edges.
+    pub fn newest(limit: usize) -> EdgeLimit {
+        EdgeLimit { limit, newest: true, properties: true }
+    }
+
+    /// Leaves the properties of the returned edges empty, and reads none.
+    pub fn without_properties(mut self) -> EdgeLimit {
+        self.properties = false;
+        self
+    }
+}
+
+/// Options of [`VertexScan::find`].
 #[derive(Clone, Copy)]
 #[must_use]
 pub struct FindOptions<'f> {
@@ -101,62 +133,72 @@ impl From<Error> for End {
 }
 
 impl Snapshot {
-    /// Returns the first `limit` of the edges that [`edge_list`](Self::edge_list) returns, in the same order,
-    /// and whether there are more; `None` if there is no such vertex.
+    /// Returns the first or the newest of the chosen edges at a vertex, up to a limit, and whether there are
+    /// more; `None` if there is no such vertex. Reads the properties of the returned edges only.
     ///
-    /// O(labels + degree log limit), and memory for `limit` edges: lists are sorted by vertex id, so the call
-    /// compares the key of each neighbor. A selection by ranks or properties also takes memory for the list
-    /// of one label.
+    /// O(labels + degree log limit + bytes of the returned properties), and memory for `limit` edges: lists
+    /// are sorted by vertex id, so the call compares the key or the rank of each neighbor. A selection by
+    /// ranks or properties also takes memory for the list of one label.
     ///
     /// ```
-    /// use hedgerow::{Direction, Graph};
+    /// use hedgerow::{EdgeKey, EdgeLimit, Graph, LabelOptions};
     ///
     /// let graph = Graph::in_memory()?;
-    /// graph.insert_edges(&[(1, 9), (1, 5), (1, 7)])?;
-    /// let first = graph.snapshot()?.first_neighbors(1, Direction::Out, 2)?.expect("there is a vertex 1");
-    /// assert_eq!(first.found.iter().map(|(key, ..)| key.to_string()).collect::<Vec<_>>(), ["5", "7"]);
+    /// graph.define_label("calls", LabelOptions::new().multi(true))?;
+    /// let mut tx = graph.write()?;
+    /// for (to, time) in [(9, 50), (5, 90), (9, 70)] {
+    ///     tx.put_edge(EdgeKey::new("calls", 1, to).rank(time))?;
+    /// }
+    /// tx.commit()?;
+    /// let snapshot = graph.snapshot()?;
+    /// let first = snapshot.first_edges(1, "calls", EdgeLimit::first(2))?.expect("there is a vertex 1");
+    /// assert_eq!(first.found.iter().map(|edge| edge.rank).collect::<Vec<_>>(), [90, 50]);
     /// assert!(first.more);
+    /// let newest = snapshot.first_edges(1, "calls", EdgeLimit::newest(2))?.expect("there is a vertex 1");
+    /// assert_eq!(newest.found.iter().map(|edge| edge.rank).collect::<Vec<_>>(), [90, 70]);
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
     /// # Errors
-    /// The errors of [`view`](Self::view).
-    pub fn first_neighbors<'a, 's>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        edges: impl Into<EdgeSelectionRef<'s>>,
-        limit: usize,
-    ) -> Result<Option<Limited<(VertexKey, LabelId, u64)>>> {
-        let lists = self.lists(edges.into())?;
-        let Some(id) = self.end_of_lists(&lists, key.into())? else { return Ok(None) };
-        let least = self.least(&lists, id, limit)?;
-        let found = least.places.into_sorted_vec();
-        let found = found.into_iter().map(|(key, label, rank, ..)| (key, label, rank)).collect();
-        Ok(Some(Limited { found, more: least.more }))
-    }
-
-    /// Returns the edges of [`first_neighbors`](Self::first_neighbors) with their properties; does not read
-    /// the properties of other edges. O(labels + degree log limit + bytes of the returned properties).
-    ///
-    /// # Errors
-    /// The errors of [`view`](Self::view).
+    /// The errors of [`view`](Self::view); [`ArgumentError::Invalid`] for the newest edges of a label that is
+    /// not `multi`, since its edges have no ranks.
     pub fn first_edges<'a, 's>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
         edges: impl Into<EdgeSelectionRef<'s>>,
-        limit: usize,
+        wanted: EdgeLimit,
     ) -> Result<Option<Limited<EdgeOf>>> {
-        let lists = self.lists(edges.into())?;
-        let Some(id) = self.end_of_lists(&lists, key.into())? else { return Ok(None) };
-        let least = self.least(&lists, id, limit)?;
-        let schema = self.engine().catalog.schema.load_full();
-        let edge = |(key, label, rank, is_in, other)| {
-            let direction = if is_in { Direction::In } else { Direction::Out };
-            let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
-            Ok(EdgeOf { label, key, rank, properties })
+        let lists = match wanted.newest {
+            true => self.ranked_lists(edges.into())?,
+            false => self.lists(edges.into())?,
         };
-        let found = least.places.into_sorted_vec().into_iter().map(edge).collect::<Result<_>>()?;
-        Ok(Some(Limited { found, more: least.more }))
+        let Some(id) = self.end_of_lists(&lists, key.into())? else { return Ok(None) };
+        let copies = match wanted.newest {
+            true => self.newest_of(&lists, id, wanted.limit)?,
+            false => self.first_by_key(&lists, id, wanted.limit)?,
+        };
+        let found = match wanted.properties {
+            true => self.edges_of_copies(&lists, id, &copies.found)?,
+            false => self.edges_without_properties(copies.found)?,
+        };
+        Ok(Some(Limited { found, more: copies.more }))
+    }
+
+    fn first_by_key(&self, lists: &Lists<'_>, id: VertexId, limit: usize) -> Result<Limited<Copy>> {
+        let least = self.least(lists, id, limit)?;
+        let copy = |(_, label, rank, is_in, other)| {
+            (label, if is_in { Direction::In } else { Direction::Out }, other, rank)
+        };
+        let found = least.places.into_sorted_vec().into_iter().map(copy).collect();
+        Ok(Limited { found, more: least.more })
+    }
+
+    fn edges_without_properties(&self, copies: Vec<Copy>) -> Result<Vec<EdgeOf>> {
+        let edge = |(label, _, other, rank)| {
+            let key = self.engine().keys.key_of(&self.engine().pager, other)?;
+            Ok(EdgeOf { label, key, rank, properties: Properties::new() })
+        };
+        copies.into_iter().map(edge).collect()
     }
 
     fn least(&self, lists: &Lists<'_>, id: VertexId, limit: usize) -> Result<Least> {
@@ -168,7 +210,9 @@ impl Snapshot {
             Ok(least)
         })
     }
+}
 
+impl VertexScan {
     /// Returns the keys of the vertices of a kind whose properties have all the given values, by ascending
     /// vertex id, and whether the limit left out others. A null selects vertices without a value; a NaN
     /// equals no value.
@@ -185,7 +229,8 @@ impl Snapshot {
     /// tx.put_vertex_with(3, [("name", "Ann")])?;
     /// tx.commit()?;
     /// let ann = [("name", Value::from("Ann"))];
-    /// let found = graph.snapshot()?.find_vertices(KindId::DEFAULT, &ann, FindOptions::new().limit(1))?;
+    /// let scan = graph.snapshot()?.scan_vertices()?;
+    /// let found = scan.find(KindId::DEFAULT, &ann, FindOptions::new().limit(1))?;
     /// assert_eq!((found.found, found.more), (vec![VertexKey::U64(1)], true));
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
@@ -193,17 +238,17 @@ impl Snapshot {
     /// # Errors
     /// [`ArgumentError::Invalid`] for a property that vertices of this kind do not have, or a value whose
     /// type is not that of the property; [`StateError::Cancelled`] if `until` returned true; and the errors
-    /// of [`VertexScan::try_for_each`](crate::VertexScan::try_for_each).
-    pub fn find_vertices(
-        &self,
+    /// of [`try_for_each`](Self::try_for_each).
+    pub fn find(
+        self,
         kind: KindId,
         properties: &[(&str, Value)],
         options: FindOptions<'_>,
     ) -> Result<Limited<VertexKey>> {
-        self.engine().check_owner()?;
-        let wanted = self.wanted_values(kind, properties)?;
+        let snapshot = self.snapshot().clone();
+        let wanted = wanted_values(&snapshot, kind, properties)?;
         let (mut ids, mut more, mut left) = (Vec::new(), false, VERTICES_BETWEEN_POLLS);
-        let scanned = self.scan_vertices()?.try_for_each(|vertex| {
+        let scanned = self.try_for_each(|vertex| {
             left -= 1;
             if left == 0 {
                 left = VERTICES_BETWEEN_POLLS;
@@ -228,35 +273,35 @@ impl Snapshot {
         if let Err(End::Failed(error)) = scanned {
             return Err(error);
         }
-        let found = self.vertex_keys(&ids)?.iter().map(|key| key.to_owned()).collect();
+        let found = snapshot.vertex_keys(&ids)?.iter().map(|key| key.to_owned()).collect();
         Ok(Limited { found, more })
     }
+}
 
-    fn wanted_values<'v>(
-        &self,
-        kind: KindId,
-        properties: &'v [(&str, Value)],
-    ) -> Result<Vec<(PropertyId, &'v Value)>> {
-        let schema = self.schema_seen();
-        let of = match schema.kind_name(kind) {
-            "" => "vertices".to_owned(),
-            name => format!("vertices of kind {name}"),
+fn wanted_values<'v>(
+    snapshot: &Snapshot,
+    kind: KindId,
+    properties: &'v [(&str, Value)],
+) -> Result<Vec<(PropertyId, &'v Value)>> {
+    let schema = snapshot.schema_seen();
+    let of = match schema.kind_name(kind) {
+        "" => "vertices".to_owned(),
+        name => format!("vertices of kind {name}"),
+    };
+    let wanted = |(name, value): &'v (&str, Value)| {
+        let mut defined = schema.vertex_properties_of(kind);
+        let Some(property) = defined.find(|property| &**property.name() == *name) else {
+            return Err(ArgumentError::Invalid(format!("{of} have no property {name}")).into());
         };
-        let wanted = |(name, value): &'v (&str, Value)| {
-            let mut defined = schema.vertex_properties_of(kind);
-            let Some(property) = defined.find(|property| &**property.name() == *name) else {
-                return Err(ArgumentError::Invalid(format!("{of} have no property {name}")).into());
-            };
-            let expected = property.property_type();
-            match value.property_type() {
-                Some(found) if found != expected => {
-                    let message =
-                        format!("property {name} of {of} has the type {expected}, and the value is {found}");
-                    Err(ArgumentError::Invalid(message).into())
-                }
-                _ => Ok((property.id(), value)),
+        let expected = property.property_type();
+        match value.property_type() {
+            Some(found) if found != expected => {
+                let message =
+                    format!("property {name} of {of} has the type {expected}, and the value is {found}");
+                Err(ArgumentError::Invalid(message).into())
             }
-        };
-        properties.iter().map(wanted).collect()
-    }
+            _ => Ok((property.id(), value)),
+        }
+    };
+    properties.iter().map(wanted).collect()
 }

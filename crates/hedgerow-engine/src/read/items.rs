@@ -56,7 +56,7 @@ impl Snapshot {
     }
 
     /// True if the edge exists. In an undirected graph `src` is the smaller end.
-    pub(super) fn contains_item(
+    pub(crate) fn contains_item(
         &self,
         label: LabelId,
         src: VertexId,

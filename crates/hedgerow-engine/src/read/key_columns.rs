@@ -36,7 +36,7 @@ impl Snapshot {
     /// use hedgerow::{Graph, KeyColumn};
     ///
     /// let graph = Graph::in_memory()?;
-    /// graph.insert_edge(7, 1 << 40)?;
+    /// graph.insert_edge((7, 1 << 40))?;
     /// let snapshot = graph.snapshot()?;
     /// let ids = [snapshot.vertex_id(1 << 40)?, snapshot.vertex_id(7)?].map(|id| id.unwrap());
     /// assert_eq!(snapshot.vertex_keys(&ids)?, KeyColumn::U64(vec![1 << 40, 7]));
@@ -131,19 +131,6 @@ impl Snapshot {
         texts.reserve(ids.len(), 0);
         self.engine().keys.ids.texts_of(ids, self.timestamp(), &mut texts).map_err(unknown)?;
         Ok(texts)
-    }
-
-    /// Returns all vertices by ascending id, and their keys as a column: the content of
-    /// [`vertices`](Self::vertices) in two columns. Builds the view if the memory limit has room for it.
-    /// O(vertices, and bytes of texts).
-    ///
-    /// # Errors
-    /// The errors of [`view`](Self::view), except the memory limit.
-    pub fn all_vertex_keys(&self) -> Result<(Vec<VertexId>, KeyColumn)> {
-        let mut ids = Vec::with_capacity(self.vertex_count() as usize);
-        ids.extend(self.live_vertices()?);
-        let keys = self.vertex_keys(&ids)?;
-        Ok((ids, keys))
     }
 }
 

@@ -1,14 +1,10 @@
 //! Vertices of one kind.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use hedgerow_catalog::error::Result;
-use hedgerow_core::{
-    Direction, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey,
-};
-use hedgerow_mem::version::Read;
+use hedgerow_core::{KindId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey};
 use hedgerow_mem::view::VertexMask;
 use rayon::prelude::*;
 
@@ -21,26 +17,6 @@ const TOGETHER: usize = 64;
 const PAGES: usize = 16;
 
 impl Snapshot {
-    /// Returns the number of vertices of one kind. O(vertices), and O(1) in a graph with one kind.
-    ///
-    /// # Errors
-    /// [`ArgumentError::NoSuchKind`](crate::ArgumentError::NoSuchKind); a [`StateError`](crate::StateError)
-    /// in a forked child; a [`StorageError`](crate::StorageError) if data of the graph cannot be read.
-    pub fn vertex_count_of(&self, kind: KindId) -> Result<u64> {
-        let engine = self.engine();
-        engine.check_owner()?;
-        self.schema_seen().check_kind(kind)?;
-        if !self.has_kinds() {
-            return Ok(self.vertex_count());
-        }
-        let (bound, mut count) = (engine.keys.ids.bound.subgraphs(), 0);
-        for first in (0..bound).step_by(TOGETHER) {
-            let ids = self.vertices_of(first..bound.min(first + TOGETHER as u32))?;
-            self.for_each_kind(&ids, |_, of| count += u64::from(of == kind))?;
-        }
-        Ok(count)
-    }
-
     /// Calls `f` with each vertex of `ids` and its kind. O(vertices); reads the keys that memory does not
     /// have.
     ///
@@ -122,21 +98,6 @@ impl Snapshot {
     pub(crate) fn has_kinds(&self) -> bool {
         let schema = self.engine().catalog.schema.load();
         schema.kinds().first().is_some_and(|kind| kind.defined() <= self.timestamp())
-    }
-
-    /// Returns the vertices of some subgraphs.
-    fn vertices_of(&self, subgraphs: Range<u32>) -> Result<Vec<VertexId>> {
-        let mut ids = Vec::new();
-        for subgraph in subgraphs.map(SubgraphId) {
-            let mut look = |read: Read<'_>| {
-                let live = locals().filter(|local| read.contains_vertex(*local));
-                ids.extend(live.map(|local| subgraph.vertex(local)));
-            };
-            self.engine().pager.read_subgraph((LabelId::DEFAULT, subgraph), self.timestamp(), |entry| {
-                entry.read(Direction::Out, self.timestamp(), &mut look)
-            })?;
-        }
-        Ok(ids)
     }
 }
 

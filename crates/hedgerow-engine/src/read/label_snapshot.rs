@@ -22,15 +22,20 @@ pub struct LabelSnapshot {
     view: OnceLock<Arc<View>>,
 }
 
-impl Snapshot {
-    /// Returns this snapshot restricted to the edges of one label. O(1).
+impl LabelSnapshot {
+    /// Returns the edges of one label in a snapshot; the empty name is the default label. O(1).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`]; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
-    pub fn of_label<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<LabelSnapshot> {
-        self.engine().check_owner()?;
-        let label = self.label(label.into())?;
-        Ok(LabelSnapshot { snapshot: self.clone(), label, view: OnceLock::new() })
+    pub fn new<'a>(snapshot: &Snapshot, label: impl Into<LabelRef<'a>>) -> Result<LabelSnapshot> {
+        snapshot.engine().check_owner()?;
+        let label = snapshot.label(label.into())?;
+        Ok(LabelSnapshot { snapshot: snapshot.clone(), label, view: OnceLock::new() })
+    }
+
+    /// Returns the snapshot. O(1).
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
     }
 }
 
@@ -67,6 +72,6 @@ impl Changing for LabelSnapshot {
     }
 
     fn comes_after(&self, earlier: &LabelSnapshot) -> bool {
-        self.label == earlier.label && self.snapshot.comes_after(&earlier.snapshot)
+        self.label == earlier.label && self.snapshot.check_is_later(&earlier.snapshot).is_ok()
     }
 }

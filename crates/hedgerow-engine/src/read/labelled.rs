@@ -75,7 +75,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
-    pub fn edge_properties(&self, edge: EdgeKey<'_>) -> Result<Option<Properties>> {
+    pub fn edge_properties<'a>(&self, edge: impl Into<EdgeKey<'a>>) -> Result<Option<Properties>> {
+        let edge = edge.into();
         let label = self.label(edge.label)?;
         let Some((src, dst)) = self.ends_of(label, &edge)? else { return Ok(None) };
         let found = self.item_by_id(label, src, dst, edge.rank)?;
@@ -88,7 +89,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
-    pub fn edge_property(&self, edge: EdgeKey<'_>, property: &str) -> Result<Option<Value>> {
+    pub fn edge_property<'a>(&self, edge: impl Into<EdgeKey<'a>>, property: &str) -> Result<Option<Value>> {
+        let edge = edge.into();
         let label = self.label(edge.label)?;
         let Some((src, dst)) = self.ends_of(label, &edge)? else { return Ok(None) };
         let weighted = self.engine().catalog.is_weighted(label) && property == WEIGHT;

@@ -19,7 +19,7 @@ mod kind_census;
 mod kinds;
 pub(crate) mod label_snapshot;
 pub(crate) mod labelled;
-pub(crate) mod lent_edge;
+pub(crate) mod lent;
 pub(crate) mod many;
 pub(crate) mod neighbors;
 mod newest;

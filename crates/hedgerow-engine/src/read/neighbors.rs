@@ -3,9 +3,7 @@
 use std::ops::ControlFlow;
 
 use hedgerow_catalog::error::Result;
-use hedgerow_core::{
-    Block, Direction, LabelId, Resident, SubgraphId, VertexId, VertexKey, VertexKeyRef, WeightedTopology,
-};
+use hedgerow_core::{Block, Direction, LabelId, Resident, SubgraphId, VertexId, WeightedTopology};
 use hedgerow_mem::subgraph::Cursor;
 use hedgerow_mem::view::ViewBlock;
 use hedgerow_mem::{Hold, ItemRef, Subgraph, View};
@@ -15,26 +13,6 @@ use crate::read::snapshot::Snapshot;
 use crate::read::view_demand::cost;
 
 impl Snapshot {
-    /// Returns the neighbours over the default label and weights in `direction`, sorted by key, or `None` if
-    /// there is no such vertex. O(degree log degree).
-    ///
-    /// # Errors
-    /// The errors of every [read](Self).
-    pub fn weighted_neighbors<'a>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<Vec<(VertexKey, f64)>>> {
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut found = self.engine().keys.telling_keys(&self.engine().pager, |told| {
-            let mut found = Vec::new();
-            self.for_each_neighbor(id, direction, |v, w| found.push((told.of(v), w)))?;
-            Ok(found)
-        })?;
-        found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        Ok(Some(found))
-    }
-
     /// Does what [`DefaultLabel::for_each_neighbor`](crate::DefaultLabel::for_each_neighbor) says.
     pub(crate) fn for_each_neighbor(
         &self,

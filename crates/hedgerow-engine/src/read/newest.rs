@@ -12,8 +12,9 @@ use hedgerow_core::{Direction, LabelId, Row, RowRef, VertexId, VertexKeyRef};
 use hedgerow_mem::version::Read;
 use hedgerow_pager::pager::pages::Wanted;
 
-use crate::read::at_vertex::EdgeOf;
-use crate::read::lent_edge::LentEdge;
+use crate::read::at_vertex::{Copy, EdgeOf};
+use crate::read::first::Limited;
+use crate::read::lent::{Lent, LentEdge};
 use crate::read::properties::named;
 use crate::read::selection_ref::{EdgeSelectionRef, Lists};
 use crate::read::snapshot::Snapshot;
@@ -67,73 +68,18 @@ impl<T> Newest<T> {
     }
 }
 
-impl Snapshot {
-    /// Returns the chosen edges at a vertex with the greatest ranks, at most `limit`, with all their
-    /// properties. They come by descending rank, and among equal ranks by descending [`VertexId`] of the
-    /// other endpoint. `None` if there is no such vertex. If the ranks of a `multi` label are times, these
-    /// are the newest edges of the vertex.
+impl Lent<'_> {
+    /// Calls `f` with the edges that [`Snapshot::first_edges`] returns for
+    /// [`EdgeLimit::newest`](crate::EdgeLimit::newest), in the same order. Returns true if there is such a
+    /// vertex.
     ///
-    /// O(degree + limit log limit): lists are sorted by neighbor, so the call compares each rank of the list.
-    /// It reads only the properties of the returned edges. Takes no lock that a writer needs.
-    ///
-    /// ```
-    /// use hedgerow::{EdgeKey, Graph, LabelOptions};
-    ///
-    /// let graph = Graph::in_memory()?;
-    /// graph.define_label("calls", LabelOptions::new().multi(true))?;
-    /// let mut tx = graph.write()?;
-    /// for (to, time) in [(2, 50), (3, 90), (2, 70)] {
-    ///     tx.put_edge_with(EdgeKey::new("calls", 1, to).rank(time), [("seconds", 30)])?;
-    /// }
-    /// tx.commit()?;
-    /// let newest = graph.snapshot()?.newest_edges(1, "calls", 2)?.unwrap_or_default();
-    /// assert_eq!(newest.iter().map(|edge| edge.rank).collect::<Vec<_>>(), [90, 70]);
-    /// # Ok::<(), hedgerow::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The errors of [`view`](Self::view); [`ArgumentError::Invalid`] if a
-    /// label is not `multi`: its edges have no ranks, and [`first_edges`](Self::first_edges) returns the
-    /// first of them.
-    pub fn newest_edges<'a, 's>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        edges: impl Into<EdgeSelectionRef<'s>>,
-        limit: usize,
-    ) -> Result<Option<Vec<EdgeOf>>> {
-        let lists = self.ranked_lists(edges.into())?;
-        let Some(id) = self.end_of_lists(&lists, key.into())? else { return Ok(None) };
-        self.newest_of(&lists, id, limit).map(|found| Some(found.1))
-    }
-
-    /// Returns the newest edges, and rank and other endpoint of each.
-    fn newest_of(&self, lists: &Lists<'_>, id: VertexId, limit: usize) -> Result<(Vec<End>, Vec<EdgeOf>)> {
-        let mut newest = Newest::new(limit, 0);
-        self.for_each_of(lists, id, |label, direction, other, rank| {
-            newest.offer((rank, other), (label, direction));
-        })?;
-        let newest = newest.finish();
-        let ends: Vec<End> = newest.iter().map(|&(end, _)| end).collect();
-        let edges = match *lists {
-            Lists::OfLabel(label, direction) => self.edges_at(label, id, direction, &ends)?,
-            _ => {
-                let copy = |((rank, other), (label, direction))| (label, direction, other, rank);
-                self.edges_of_copies(id, newest.into_iter().map(copy))?
-            }
-        };
-        Ok((ends, edges))
-    }
-
-    /// Calls `f` with the edges that [`newest_edges`](Self::newest_edges) returns, in the same order, lent
-    /// from the memory of the store. Returns true if there is such a vertex.
-    ///
-    /// O(degree + limit log limit), like [`newest_edges`](Self::newest_edges), but in one pass over the list
-    /// instead of two, and without copies of properties, if the edges are the outgoing ones of one label of a
-    /// directed graph. Else properties are copied. While `f` runs the list stays in memory, and no writer
+    /// O(degree + limit log limit), like [`Snapshot::first_edges`], but in one pass over the list instead of
+    /// two, and without copies of properties, if the edges are the outgoing ones of one label of a directed
+    /// graph. Else properties are copied. While `f` runs the list stays in memory, and no writer
     /// waits for that.
     ///
     /// ```
-    /// use hedgerow::{EdgeKey, Graph, LabelOptions, ValueRef};
+    /// use hedgerow::{EdgeKey, Graph, LabelOptions, Lent, ValueRef};
     ///
     /// let graph = Graph::in_memory()?;
     /// graph.define_label("calls", LabelOptions::new().multi(true))?;
@@ -143,7 +89,8 @@ impl Snapshot {
     /// }
     /// tx.commit()?;
     /// let mut seconds = 0;
-    /// graph.snapshot()?.visit_newest_edges(1, "calls", 2, |edge| {
+    /// let snapshot = graph.snapshot()?;
+    /// Lent::new(&snapshot).newest_edges(1, "calls", 2, |edge| {
     ///     if let ValueRef::I64(more) = edge.property("seconds") {
     ///         seconds += more;
     ///     }
@@ -153,36 +100,51 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`newest_edges`](Self::newest_edges).
-    pub fn visit_newest_edges<'a, 's>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
+    /// The errors of [`Snapshot::first_edges`].
+    pub fn newest_edges<'k, 's>(
+        self,
+        key: impl Into<VertexKeyRef<'k>>,
         edges: impl Into<EdgeSelectionRef<'s>>,
         limit: usize,
         mut f: impl FnMut(LentEdge<'_>),
     ) -> Result<bool> {
-        let lists = self.ranked_lists(edges.into())?;
-        let Some(id) = self.end_of_lists(&lists, key.into())? else { return Ok(false) };
+        let lists = self.0.ranked_lists(edges.into())?;
+        let Some(id) = self.0.end_of_lists(&lists, key.into())? else { return Ok(false) };
         if limit == 0 {
             return Ok(true);
         }
         if let Lists::OfLabel(label, Direction::Out) = lists
-            && self.engine().catalog.config.directed
+            && self.0.engine().catalog.config.directed
         {
-            let schema = self.engine().catalog.schema.load_full();
+            let schema = self.0.engine().catalog.schema.load_full();
             let of_label = schema.label_by_id(label);
-            self.visit_newest_where_they_lie((label, of_label), id, limit, f)?;
+            self.0.visit_newest_where_they_lie((label, of_label), id, limit, f)?;
             return Ok(true);
         }
-        let (ends, edges) = self.newest_of(&lists, id, limit)?;
-        for (edge, &end) in edges.iter().zip(&ends) {
-            f(LentEdge::copied(end, edge));
+        let copies = self.0.newest_of(&lists, id, limit)?.found;
+        for (edge, &(.., other, rank)) in self.0.edges_of_copies(&lists, id, &copies)?.iter().zip(&copies) {
+            f(LentEdge::copied((rank, other), edge));
         }
         Ok(true)
     }
+}
+
+impl Snapshot {
+    /// Returns the copies of the newest edges.
+    pub(super) fn newest_of(&self, lists: &Lists<'_>, id: VertexId, limit: usize) -> Result<Limited<Copy>> {
+        let (mut newest, mut degree) = (Newest::new(limit, 0), 0);
+        self.for_each_of(lists, id, |label, direction, other, rank| {
+            degree += 1;
+            newest.offer((rank, other), (label, direction));
+        })?;
+        let copy = |((rank, other), (label, direction))| (label, direction, other, rank);
+        let found: Vec<Copy> = newest.finish().into_iter().map(copy).collect();
+        let more = degree > found.len();
+        Ok(Limited { found, more })
+    }
 
     /// Returns the lists of a choice of edges, and refuses labels whose edges have no ranks.
-    fn ranked_lists<'s>(&self, edges: EdgeSelectionRef<'s>) -> Result<Lists<'s>> {
+    pub(super) fn ranked_lists<'s>(&self, edges: EdgeSelectionRef<'s>) -> Result<Lists<'s>> {
         let lists = self.lists(edges)?;
         let schema = self.engine().catalog.schema.load();
         let without_ranks = |label: LabelId| schema.label_by_id(label).filter(|label| !label.is_multi());
@@ -275,33 +237,41 @@ impl Snapshot {
         Ok(ranks)
     }
 
-    /// Returns these edges of a vertex with their properties, in the given order.
-    fn edges_at(
+    /// Returns these edges of a vertex with their properties, in the given order. If they are in one list
+    /// that has properties, reads them in one pass over it.
+    pub(super) fn edges_of_copies(
         &self,
-        label: LabelId,
+        lists: &Lists<'_>,
         id: VertexId,
-        direction: Direction,
-        ends: &[End],
+        copies: &[Copy],
     ) -> Result<Vec<EdgeOf>> {
+        let directed = self.engine().catalog.config.directed;
         // Incoming lists have no properties, not even for a self-loop.
-        let incoming = direction == Direction::In && self.engine().catalog.config.directed;
-        let is_own = |other| !incoming && self.engine().catalog.placement().ends(id, other).0 == id;
-        let mut rows = match ends.iter().any(|&(_, other)| is_own(other)) {
-            true => self.rows_of(label, id, direction, ends)?,
-            false => vec![None; ends.len()],
+        let is_own = |&(_, direction, other, _): &Copy| {
+            !(directed && direction == Direction::In)
+                && self.engine().catalog.placement().ends(id, other).0 == id
+        };
+        let mut rows = match *lists {
+            Lists::OfLabel(label, direction) if copies.iter().any(is_own) => {
+                self.rows_of(label, id, direction, copies)?
+            }
+            _ => vec![None; copies.len()],
         };
         let schema = self.engine().catalog.schema.load_full();
-        let is_weighted = self.engine().catalog.is_weighted(label);
-        let edge = |(&(rank, other), row): (&End, &mut Copied)| {
-            let properties = match row.take().filter(|_| is_own(other)) {
-                Some((weight, row)) => named(&schema, label, is_weighted.then_some(weight), row.as_ref()),
-                // The other copy has the properties.
+        let edge = |(copy, row): (&Copy, &mut Copied)| {
+            let &(label, direction, other, rank) = copy;
+            let properties = match row.take().filter(|_| is_own(copy)) {
+                Some((weight, row)) => {
+                    let weighted = self.engine().catalog.is_weighted(label);
+                    named(&schema, label, weighted.then_some(weight), row.as_ref())
+                }
+                // Another list has the properties.
                 None => self.properties_between(&schema, label, id, other, direction, rank)?,
             };
             let key = self.engine().keys.key_of(&self.engine().pager, other)?;
             Ok(EdgeOf { label, key, rank, properties })
         };
-        ends.iter().zip(&mut rows).map(edge).collect()
+        copies.iter().zip(&mut rows).map(edge).collect()
     }
 
     /// Returns weight and properties of these edges from the vertex's own list, in one pass over the list.
@@ -310,14 +280,15 @@ impl Snapshot {
         label: LabelId,
         id: VertexId,
         direction: Direction,
-        ends: &[End],
+        copies: &[Copy],
     ) -> Result<Vec<Copied>> {
-        let mut order: Vec<usize> = (0..ends.len()).collect();
+        let end = |at: usize| (copies[at].2, copies[at].3);
+        let mut order: Vec<usize> = (0..copies.len()).collect();
         // The order of the list: by neighbor, then by rank.
-        order.sort_unstable_by_key(|&at| (ends[at].1, ends[at].0));
-        let (mut next, mut rows) = (order.into_iter().peekable(), vec![None; ends.len()]);
+        order.sort_unstable_by_key(|&at| end(at));
+        let (mut next, mut rows) = (order.into_iter().peekable(), vec![None; copies.len()]);
         self.for_each_item(label, id, direction, |item| {
-            if next.peek().is_some_and(|&at| ends[at] == (item.rank, item.dst)) {
+            if next.peek().is_some_and(|&at| end(at) == (item.dst, item.rank)) {
                 next.next().into_iter().for_each(|at| rows[at] = Some((item.weight, item.row.to_row())));
             }
         })?;

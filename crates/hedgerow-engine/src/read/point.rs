@@ -11,22 +11,6 @@ use crate::read::snapshot::Snapshot;
 use crate::read::view_demand::cost;
 
 impl Snapshot {
-    /// Returns the weight of the edge of the default label if it exists; 1 in a graph without weights. O(log
-    /// degree).
-    ///
-    /// # Errors
-    /// The errors of every [read](Self).
-    pub fn weight<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<Option<f64>> {
-        match self.look_up_edge(src.into(), dst.into())? {
-            [Some(src), Some(dst)] => self.weight_by_id(src, dst),
-            _ => Ok(None),
-        }
-    }
-
     /// Looks up the ids of both ends. At the same time prefetches the source's list, which is read next.
     #[inline]
     pub(super) fn look_up_edge(

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use hedgerow_catalog::error::{ArgumentError, Error, Result};
-use hedgerow_core::{Direction, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
+use hedgerow_core::{
+    Direction, KeyColumn, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId,
+};
 use hedgerow_mem::table::PAGE;
 use hedgerow_pager::pager::census::Census;
 use hedgerow_pager::pager::pages::{Copies, ListRun, Scan, places};
@@ -23,7 +25,7 @@ use crate::state::chosen_edges::{ChosenLabel, EdgeDirection};
 /// use hedgerow::Graph;
 ///
 /// let graph = Graph::in_memory()?;
-/// graph.insert_edge(1, 2)?;
+/// graph.insert_edge((1, 2))?;
 /// let (mut scan, mut edges) = (graph.snapshot()?.scan_edges("")?, 0);
 /// while scan.next_source(|_| edges += 1)? {}
 /// assert_eq!(edges, 1);
@@ -154,6 +156,67 @@ impl VertexScan {
         self
     }
 
+    pub(super) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Returns the vertices that are left, by ascending id, and their keys, as two columns. O(vertices, and
+    /// bytes of texts); see [`Snapshot::vertex_keys`].
+    ///
+    /// # Errors
+    /// The errors of every [read](Snapshot).
+    pub fn keys(self) -> Result<(Vec<VertexId>, KeyColumn)> {
+        self.snapshot.engine().check_owner()?;
+        let mut ids: Vec<VertexId> = self.vertices.as_slice().iter().map(|&(id, _)| id).collect();
+        ids.extend(self.ids(self.next..self.end));
+        let keys = self.snapshot.vertex_keys(&ids)?;
+        Ok((ids, keys))
+    }
+
+    /// Returns how many of the vertices that are left are of one kind. O(vertices).
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchKind`](crate::ArgumentError::NoSuchKind); the errors of every [read](Snapshot).
+    pub fn count_of(mut self, kind: KindId) -> Result<u64> {
+        self.snapshot.engine().check_owner()?;
+        self.snapshot.schema_seen().check_kind(kind)?;
+        let count = |vertices: &[(VertexId, KindId)]| vertices.iter().filter(|(_, of)| *of == kind).count();
+        let mut found = count(self.vertices.as_slice());
+        while let Some(page) = self.next_page() {
+            found += count(&self.with_kinds(page.clone())?);
+            self.next = page.end;
+        }
+        Ok(found as u64)
+    }
+
+    /// Returns the vertices of some subgraphs.
+    fn ids(&self, subgraphs: Range<SubgraphId>) -> impl Iterator<Item = VertexId> + '_ {
+        (subgraphs.start.0..subgraphs.end.0).map(SubgraphId).flat_map(|subgraph| {
+            let all = places(self.census.present(subgraph));
+            all.map(move |local| subgraph.vertex(LocalVertex(local as u8)))
+        })
+    }
+
+    /// Returns the vertices of some subgraphs with their kinds.
+    fn with_kinds(&self, subgraphs: Range<SubgraphId>) -> Result<Vec<(VertexId, KindId)>> {
+        if !self.snapshot.has_kinds() {
+            return Ok(self.ids(subgraphs).map(|id| (id, KindId::DEFAULT)).collect());
+        }
+        let ids: Vec<VertexId> = self.ids(subgraphs).collect();
+        let mut vertices = Vec::with_capacity(ids.len());
+        self.snapshot.for_each_kind(&ids, |id, kind| vertices.push((id, kind)))?;
+        Ok(vertices)
+    }
+
+    /// Returns the subgraphs on the next page with vertices.
+    fn next_page(&mut self) -> Option<Range<SubgraphId>> {
+        let page_after = |id: SubgraphId| SubgraphId((id.0 / PAGE as u32 + 1) * PAGE as u32);
+        while self.next < self.end && !self.census.has_page(self.next.0 / PAGE as u32) {
+            self.next = page_after(self.next);
+        }
+        (self.next < self.end).then(|| self.next..self.end.min(page_after(self.next)))
+    }
+
     /// Calls `f` with every vertex that is left, by ascending id, until `f` fails. The scan reads properties
     /// together with the vertex: it looks up no key, and copies no value. If the memory limit has room for
     /// the properties of all vertices, it loads them, so that the next call finds them in memory.
@@ -198,26 +261,10 @@ impl VertexScan {
 
     /// Reads the next vertices on one page; false if there are none.
     fn read(&mut self) -> Result<bool> {
-        let core = self.snapshot.engine();
-        let page_after = |id: SubgraphId| (id.0 / PAGE as u32 + 1) * PAGE as u32;
-        while self.next < self.end && !self.census.has_page(self.next.0 / PAGE as u32) {
-            self.next = SubgraphId(page_after(self.next));
-        }
-        if self.next >= self.end {
-            return Ok(false);
-        }
-        let of_page = self.next..SubgraphId(self.end.0.min(page_after(self.next)));
-        let mut ids = Vec::new();
-        for subgraph in (of_page.start.0..of_page.end.0).map(SubgraphId) {
-            let all = places(self.census.present(subgraph));
-            ids.extend(all.map(|local| subgraph.vertex(LocalVertex(local as u8))));
-        }
-        let mut vertices = Vec::with_capacity(ids.len());
+        let Some(of_page) = self.next_page() else { return Ok(false) };
         // Keys may have to be read, so this comes before the lists take memory.
-        match self.snapshot.has_kinds() {
-            true => self.snapshot.for_each_kind(&ids, |id, kind| vertices.push((id, kind)))?,
-            false => vertices.extend(ids.into_iter().map(|id| (id, KindId::DEFAULT))),
-        }
+        let mut vertices = self.with_kinds(of_page.clone())?;
+        let core = self.snapshot.engine();
         let t = self.snapshot.timestamp();
         let mut lists = Scan::new(LabelId::VERTICES, Direction::Out, t, of_page, self.loads);
         let run = lists.next_run(&core.pager, core.keys.ids.bound(), Some(&self.census))?;

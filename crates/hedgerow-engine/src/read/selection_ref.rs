@@ -26,7 +26,7 @@ use crate::state::chosen_edges::{ChosenEdges, EdgeDirection};
 ///
 /// let graph = Graph::in_memory()?;
 /// let mut tx = graph.write()?;
-/// tx.put_edge(1, 2)?;
+/// tx.put_edge((1, 2))?;
 /// tx.put_edge_with(EdgeKey::new("pays", 1, 3), [("amount", 20)])?;
 /// tx.commit()?;
 /// let snapshot = graph.snapshot()?;

@@ -33,9 +33,8 @@ use crate::state::store::Engine;
 ///
 /// Reads of edges take a choice of edges ([`EdgeSelectionRef`](crate::EdgeSelectionRef)): a direction, a
 /// label, both, or an [`EdgeSelection`](crate::EdgeSelection). Without a label they read all labels.
-/// [`weight`](Snapshot::weight) and [`weighted_neighbors`](Snapshot::weighted_neighbors) read the default
-/// label, whose edges alone have stored weights. [`default_label`](Snapshot::default_label) has the reads of
-/// this label by vertex id.
+/// [`default_label`](Snapshot::default_label) has the reads of the default label by vertex id, and of the
+/// stored weights, which only edges of this label have.
 ///
 /// Every read returns a [`Result`]: it fails if its data is neither in memory nor readable from disk. The
 /// result of a read belongs to the caller, or is lent to a callback while that runs.

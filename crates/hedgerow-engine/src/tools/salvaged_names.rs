@@ -171,7 +171,7 @@ impl Names {
         }
         for (&(label, _), PropertyName { name, kind, of }) in &self.properties {
             match self.label(LabelId(label)) {
-                _ if label == LabelId::VERTICES.0 => graph.define_vertex_property_of(*of, name, *kind)?,
+                _ if label == LabelId::VERTICES.0 => graph.define_vertex_property(*of, name, *kind)?,
                 Some(label) => graph.define_edge_property(label, name, *kind)?,
                 // The label has no edges, and its definition is lost.
                 None => continue,

@@ -1,26 +1,12 @@
 //! A named answer that is kept from snapshot to snapshot.
 
-use hedgerow_core::{Changeable, Changing, Topology};
+use hedgerow_core::{Changing, Topology};
 
 use super::{Components, Degrees, Maintained, Ranks, Triangles};
 use crate::{Cancel, KernelError};
 
 /// A handle computes an answer from scratch if more than one list entry per `MOST_CHANGED` edges differs.
 const MOST_CHANGED: u64 = 8;
-
-/// A graph about which answers can be kept.
-pub trait Maintain: Changeable {
-    /// Returns a handle that keeps the answer of a kernel: `wcc`, `tc`, `pagerank` or `degrees`. It computes
-    /// nothing before the first [`Handle::at`]. O(1).
-    ///
-    /// # Errors
-    /// [`KernelError::NoSuchKernel`] for other names.
-    fn maintain(&self, name: &str) -> Result<Handle<Self::Snapshot>, KernelError> {
-        Handle::new(name)
-    }
-}
-
-impl<G: Changeable> Maintain for G {}
 
 /// The last answer about a graph, and its snapshot.
 ///
@@ -72,10 +58,11 @@ pub enum Made {
 }
 
 impl<S: Changing> Handle<S> {
-    /// Like [`Maintain::maintain`].
+    /// Returns a handle that keeps the answer of a kernel: `wcc`, `tc`, `pagerank` or `degrees`. It computes
+    /// nothing before the first [`at`](Self::at). O(1).
     ///
     /// # Errors
-    /// The errors of [`Maintain::maintain`].
+    /// [`KernelError::NoSuchKernel`] for other names.
     pub fn new(name: &str) -> Result<Handle<S>, KernelError> {
         let kind = match name {
             "wcc" => Kind::Components,

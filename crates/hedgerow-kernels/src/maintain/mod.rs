@@ -22,7 +22,7 @@ mod triangles;
 
 pub use components::Components;
 pub use degrees::Degrees;
-pub use handle::{Answer, Handle, Made, Maintain, NAMES};
+pub use handle::{Answer, Handle, Made, NAMES};
 pub use ranks::Ranks;
 pub use triangles::Triangles;
 

@@ -43,13 +43,13 @@ pub(crate) fn program(many: bool, tally: &Tally) -> impl Fn() + Send + Sync + 's
     move || {
         let options = Options::new().directed(true).keys(KeyKind::Dense).background_settling(false);
         let graph = options.in_memory().expect("new");
-        graph.insert_edge(0, 1).expect("new");
+        graph.insert_edge((0, 1)).expect("new");
         let old = graph.snapshot().expect("open");
         let writer = {
             let (graph, last) = (graph.clone(), if many { EDGES } else { 1 });
             shuttle::thread::spawn(move || {
                 for end in 2..2 + last {
-                    graph.insert_edge(0, end).expect("new");
+                    graph.insert_edge((0, end)).expect("new");
                     graph.settle().expect("open");
                 }
             })
@@ -62,7 +62,7 @@ pub(crate) fn program(many: bool, tally: &Tally) -> impl Fn() + Send + Sync + 's
         drop(old);
         writer.join().expect("no thread panics");
         holder.into_iter().for_each(|holder| holder.join().expect("no thread panics"));
-        graph.remove_edge(60, 61).expect("open");
+        graph.remove_edge((60, 61)).expect("open");
         let stats = graph.stats().expect("open");
         assert_eq!(stats.old_version_bytes, 0, "{} versions are left", stats.versions);
         tally.schedules.fetch_add(1, Ordering::Relaxed);

@@ -42,11 +42,11 @@ impl Way {
     fn join(self, graph: &Graph, src: VertexKeyRef<'_>) {
         let dst = VertexKeyRef::U64(END);
         let written = match self {
-            Way::Single => graph.insert_edge(src, dst).map(|_| ()),
+            Way::Single => graph.insert_edge((src, dst)).map(|_| ()),
             Way::General => graph
                 .transact(100, |tx| {
                     tx.create_endpoints(false)?;
-                    tx.put_edge(src, dst)
+                    tx.put_edge((src, dst))
                 })
                 .map(|_| ()),
             Way::Few => graph.transact(100, |tx| tx.put_edges([(src, dst), (dst, dst)])).map(|_| ()),
@@ -81,7 +81,7 @@ fn check(snapshot: &Snapshot, [first, second]: [VertexKeyRef<'static>; 2]) {
     let into = snapshot.neighbors(END, ("", Direction::In)).unwrap().expect("it stays");
     let wanted = |key: VertexKeyRef<'_>| key == VertexKeyRef::U64(END) || (key == first && ids[0].is_some());
     assert!(into.iter().all(|key| wanted(key.as_ref())), "an edge that nobody asked for, {into:?}");
-    let counts = [first, second].map(|key| snapshot.vertex_count_of(key.kind()).unwrap());
+    let counts = [first, second].map(|key| snapshot.scan_vertices().unwrap().count_of(key.kind()).unwrap());
     assert_eq!(counts, ids.map(|id| u64::from(id.is_some())));
 }
 

@@ -29,7 +29,7 @@ impl Names {
         for name in KINDS.into_iter().filter(|_| self == Names::OfKinds) {
             let kind = graph.define_kind(name, KeyKind::U64).expect("new");
             if labels {
-                graph.define_vertex_property_of(kind, PROPERTY, PropertyType::I64).expect("new");
+                graph.define_vertex_property(kind, PROPERTY, PropertyType::I64).expect("new");
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Random programs: a few threads, each with a few transactions over five vertices.
 
 use hedgerow::{
-    CommitError, Direction, EdgePattern, Error, Graph, LabelOptions, PropertyType, Snapshot, Value, WriteTxn,
+    CommitError, Direction, EdgePattern, Error, Graph, KindId, LabelOptions, PropertyType, Snapshot, Value,
+    WriteTxn,
 };
 use hedgerow_testkit::sim_fs::SplitMix64;
 
@@ -55,7 +56,7 @@ pub(crate) const PROPERTY: &str = "number";
 pub(crate) fn define(graph: &Graph) {
     graph.define_label(LABEL, LabelOptions::new().multi(true)).expect("new");
     graph.define_edge_property(LABEL, PROPERTY, PropertyType::I64).expect("new");
-    graph.define_vertex_property(PROPERTY, PropertyType::I64).expect("new");
+    graph.define_vertex_property(KindId::DEFAULT, PROPERTY, PropertyType::I64).expect("new");
 }
 
 /// Returns the answer to a read of a property: 0 without an item, 1 without a value, otherwise two plus the
@@ -272,9 +273,9 @@ fn perform(txn: &mut WriteTxn, names: Names, step: Step) -> hedgerow::Result<u64
         Step::Neighbors(v) => names.mask(&txn.neighbors(key(v), ("", Direction::Out))?.unwrap_or_default()),
         Step::InsertVertex(v) => u64::from(txn.insert_vertex(key(v))?),
         Step::RemoveVertex(v) => u64::from(txn.remove_vertex(key(v))?),
-        Step::PutEdge(v, u) => txn.put_edge(key(v), key(u)).map(|()| 0)?,
-        Step::InsertEdge(v, u) => u64::from(txn.insert_edge(key(v), key(u))?),
-        Step::RemoveEdge(v, u) => u64::from(txn.remove_edge(key(v), key(u))?),
+        Step::PutEdge(v, u) => txn.put_edge((key(v), key(u))).map(|()| 0)?,
+        Step::InsertEdge(v, u) => u64::from(txn.insert_edge((key(v), key(u)))?),
+        Step::RemoveEdge(v, u) => u64::from(txn.remove_edge((key(v), key(u)))?),
         Step::PutBlindly(v, u) => txn.put_edges([(key(v), key(u))]).map(|()| 0)?,
         Step::InsertBlindly(v, u) => txn.insert_edges([(key(v), key(u))]).map(|()| 0)?,
         Step::RemoveBlindly(v, u) => txn.remove_edges([(key(v), key(u))]).map(|()| 0)?,
@@ -284,9 +285,9 @@ fn perform(txn: &mut WriteTxn, names: Names, step: Step) -> hedgerow::Result<u64
         Step::PutItem(item, n) => txn.put_edge_with(names.edge(item), [(PROPERTY, n)]).map(|()| 0)?,
         Step::InsertItem(item, n) => u64::from(txn.insert_edge_with(names.edge(item), [(PROPERTY, n)])?),
         Step::UpdateItem(item, n) => u64::from(txn.update_edge(names.edge(item), [(PROPERTY, n)])?),
-        Step::RemoveItem(item) => u64::from(txn.remove_edge_of(names.edge(item))?),
+        Step::RemoveItem(item) => u64::from(txn.remove_edge(names.edge(item))?),
         Step::VertexProperty(v) => number(txn.vertex_property(key(v), PROPERTY)?),
-        Step::SetVertex(v, n) => u64::from(txn.set_vertex_property(key(v), PROPERTY, n)?),
+        Step::SetVertex(v, n) => u64::from(txn.update_vertex(key(v), [(PROPERTY, n)])?),
     })
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
                 tally.moved.fetch_add(u64::from(id == first), Ordering::Relaxed);
             })
         };
-        graph.insert_edge(GONE, END).expect("it makes what it lacks");
+        graph.insert_edge((GONE, END)).expect("it makes what it lacks");
         other.join().expect("no thread panics");
         let snapshot = graph.snapshot().expect("open");
         let into: Vec<VertexKey> = snapshot.neighbors(END, ("", Direction::In)).unwrap().expect("it stays");

@@ -26,16 +26,16 @@ pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     move || {
         let options = Options::new().directed(true).keys(KeyKind::Dense).background_settling(false);
         let graph = options.in_memory().expect("new");
-        graph.insert_edge(0, 1).expect("new");
+        graph.insert_edge((0, 1)).expect("new");
         let other = {
             let graph = graph.clone();
             shuttle::thread::spawn(move || (0..TURNS).for_each(|_| graph.settle().expect("open")))
         };
         for turn in 0..TURNS {
-            graph.insert_edge(0, 2 + turn).expect("new");
+            graph.insert_edge((0, 2 + turn)).expect("new");
             let mut tx = graph.write().expect("open");
             assert!(tx.contains_edge((0, 2 + turn)).expect("open"), "a commit is gone");
-            tx.put_edge(FAR, FAR + 1 + turn).expect("open");
+            tx.put_edge((FAR, FAR + 1 + turn)).expect("open");
             tx.commit().expect("the only writer meets no other commit");
         }
         other.join().expect("no thread panics");

@@ -24,13 +24,13 @@ pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     move || {
         let options = Options::new().directed(false).keys(KeyKind::Dense).background_settling(false);
         let graph = options.in_memory().expect("new");
-        graph.insert_edge(0, 1).expect("new");
+        graph.insert_edge((0, 1)).expect("new");
         let old = graph.snapshot().expect("open");
         let other = {
             let graph = graph.clone();
             shuttle::thread::spawn(move || {
                 for end in 2..2 + VERSIONS {
-                    graph.insert_edge(0, end).expect("new");
+                    graph.insert_edge((0, end)).expect("new");
                     graph.settle().expect("open");
                 }
             })

@@ -173,7 +173,7 @@ fn merging(background: bool, seed: u64) -> Verdict<(Graph, Vec<Vec<u64>>)> {
     let mut expected = vec![std::collections::BTreeSet::new(); 300];
     for _ in 0..12_000 {
         let (u, v) = (rng.below(300), rng.below(300));
-        graph.insert_edge(u, v).map_err(|e| e.to_string())?;
+        graph.insert_edge((u, v)).map_err(|e| e.to_string())?;
         expected[u as usize].insert(v);
     }
     Ok((graph, expected.into_iter().map(|list| list.into_iter().collect()).collect()))
@@ -222,7 +222,7 @@ fn view(action: Action, seed: u64) -> Verdict<()> {
         }
         expect("the next view is right", lists(&graph, true) == expected)?;
         let edge = (round, 299 - round);
-        graph.insert_edge(edge.0, edge.1).map_err(|e| e.to_string())?;
+        graph.insert_edge((edge.0, edge.1)).map_err(|e| e.to_string())?;
         let list = &mut expected[round as usize];
         if let Err(at) = list.binary_search(&edge.1) {
             list.insert(at, edge.1);

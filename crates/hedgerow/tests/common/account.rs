@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn insert_edge_once_freed(graph: &Graph, src: u64, dst: u64) -> hedgerow::Result<bool> {
     let (begun, mut none_waited) = (Instant::now(), false);
     loop {
-        let done = graph.insert_edge(src, dst);
+        let done = graph.insert_edge((src, dst));
         let is_full = matches!(done, Err(Error::Commit(CommitError::MemoryLimit { .. })));
         let none_waits = !is_full || graph.stats()?.old_version_bytes == 0;
         // The versions that waited at the refusal may be freed by now. So two refusals in a row count: no

@@ -1,5 +1,6 @@
 //! Transactions that conflict on the same edges.
 
+use crate::common::weights::Weights;
 use hedgerow::{Graph, Isolation, KeyKind};
 
 /// Increments the weights of three edges from `threads` threads, and returns the number of committed
@@ -11,8 +12,9 @@ pub(crate) fn lost_updates(
     begin: impl Fn() + Sync,
 ) -> u64 {
     let graph = crate::common::small().weighted(true).isolation(isolation).in_memory().unwrap();
-    let sum =
-        |s: &hedgerow::Snapshot| (0..3u64).filter_map(|i| s.weight(i, i + 100).unwrap()).sum::<f64>() as u64;
+    let sum = |s: &hedgerow::Snapshot| {
+        (0..3u64).filter_map(|i| s.default_label().weight_between(i, i + 100).unwrap()).sum::<f64>() as u64
+    };
     std::thread::scope(|scope| {
         for t in 0..threads {
             let (graph, begin) = (&graph, &begin);
@@ -23,7 +25,7 @@ pub(crate) fn lost_updates(
                     let add = |tx: &mut hedgerow::WriteTxn| {
                         let w = tx.weight(edge, edge + 100)?.unwrap_or(0.0);
                         std::thread::yield_now();
-                        tx.put_weighted_edge(edge, edge + 100, w + 1.0)
+                        tx.put_edge((edge, edge + 100, w + 1.0))
                     };
                     graph.transact(1_000_000, add).unwrap();
                 }
@@ -43,15 +45,15 @@ pub(crate) fn stale_reads(isolation: Isolation) -> (u64, u64) {
         for after in 0..24 {
             let options = crate::common::small().keys(KeyKind::Dense).weighted(true).isolation(isolation);
             let graph = options.background_settling(false).in_memory().unwrap();
-            graph.put_weighted_edge(0, 100, 1.0).unwrap();
+            graph.put_edge((0, 100, 1.0)).unwrap();
             let mut tx = graph.write().unwrap();
             let read = tx.weight(0, 100).unwrap().unwrap_or(0.0);
-            let beside = |graph: &Graph, i: u64| graph.put_weighted_edge(1, 200 + i, 1.0).unwrap();
+            let beside = |graph: &Graph, i: u64| graph.put_edge((1, 200 + i, 1.0)).unwrap();
             (0..before).for_each(|i| _ = beside(&graph, i));
-            graph.put_weighted_edge(0, 100, read + 1.0).unwrap();
+            graph.put_edge((0, 100, read + 1.0)).unwrap();
             (0..after).for_each(|i| _ = beside(&graph, before + i));
-            tx.put_weighted_edge(0, 100, read + 1.0).unwrap();
-            tx.put_weighted_edge(500, 600, read).unwrap();
+            tx.put_edge((0, 100, read + 1.0)).unwrap();
+            tx.put_edge((500, 600, read)).unwrap();
             tried += 1;
             missed += u64::from(!tx.commit().is_err_and(|error| error.is_conflict()));
         }

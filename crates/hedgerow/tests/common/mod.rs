@@ -25,6 +25,7 @@ pub(crate) mod records;
 pub(crate) mod rich;
 pub(crate) mod script;
 pub(crate) mod tiered;
+pub(crate) mod weights;
 
 use std::collections::BTreeMap;
 
@@ -59,13 +60,11 @@ pub(crate) fn apply(tx: &mut WriteTxn, weighted: bool, op: &ModelOp) -> Result<b
     match op {
         ModelOp::InsertVertex(v) => tx.insert_vertex(v),
         ModelOp::RemoveVertex(v) => tx.remove_vertex(v),
-        ModelOp::PutEdge(src, dst, weight) if weighted => {
-            tx.put_weighted_edge(src, dst, *weight).map(|()| true)
-        }
-        ModelOp::PutEdge(src, dst, _) => tx.put_edge(src, dst).map(|()| true),
-        ModelOp::InsertEdge(src, dst, weight) if weighted => tx.insert_weighted_edge(src, dst, *weight),
-        ModelOp::InsertEdge(src, dst, _) => tx.insert_edge(src, dst),
-        ModelOp::RemoveEdge(src, dst) => tx.remove_edge(src, dst),
+        ModelOp::PutEdge(src, dst, weight) if weighted => tx.put_edge((src, dst, *weight)).map(|()| true),
+        ModelOp::PutEdge(src, dst, _) => tx.put_edge((src, dst)).map(|()| true),
+        ModelOp::InsertEdge(src, dst, weight) if weighted => tx.insert_edge((src, dst, *weight)),
+        ModelOp::InsertEdge(src, dst, _) => tx.insert_edge((src, dst)),
+        ModelOp::RemoveEdge(src, dst) => tx.remove_edge((src, dst)),
         ModelOp::Rich(op) => rich::apply(tx, op),
         ModelOp::Bulk(op) => apply_bulk(tx, op).map(|()| true),
     }
@@ -77,7 +76,7 @@ fn apply_bulk(tx: &mut WriteTxn, op: &BulkOp) -> Result<()> {
         BulkOp::Insert(edges) => tx.insert_edges(edges.iter().map(|(src, dst)| (src, dst))),
         BulkOp::Remove(edges) => tx.remove_edges(edges.iter().map(|(src, dst)| (src, dst))),
         BulkOp::PutWeighted(edges) => {
-            tx.put_weighted_edges(edges.iter().map(|(src, dst, weight)| (src, dst, *weight)))
+            tx.put_edges(edges.iter().map(|(src, dst, weight)| (src, dst, *weight)))
         }
     }
 }
@@ -89,13 +88,11 @@ pub(crate) fn apply_alone(graph: &Graph, weighted: bool, op: &ModelOp) -> Option
         ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Bulk(_) => return None,
         ModelOp::Rich(op) => return rich::apply_alone(graph, op),
         // The model returns "true" for every put; the store returns whether the edge was new.
-        ModelOp::PutEdge(src, dst, weight) if weighted => {
-            graph.put_weighted_edge(src, dst, *weight).map(|_| true)
-        }
-        ModelOp::PutEdge(src, dst, _) => graph.put_edge(src, dst).map(|_| true),
-        ModelOp::InsertEdge(src, dst, weight) if weighted => graph.insert_weighted_edge(src, dst, *weight),
-        ModelOp::InsertEdge(src, dst, _) => graph.insert_edge(src, dst),
-        ModelOp::RemoveEdge(src, dst) => graph.remove_edge(src, dst),
+        ModelOp::PutEdge(src, dst, weight) if weighted => graph.put_edge((src, dst, *weight)).map(|_| true),
+        ModelOp::PutEdge(src, dst, _) => graph.put_edge((src, dst)).map(|_| true),
+        ModelOp::InsertEdge(src, dst, weight) if weighted => graph.insert_edge((src, dst, *weight)),
+        ModelOp::InsertEdge(src, dst, _) => graph.insert_edge((src, dst)),
+        ModelOp::RemoveEdge(src, dst) => graph.remove_edge((src, dst)),
     })
 }
 
@@ -181,6 +178,7 @@ fn same_in_point_reads(snapshot: &Snapshot, expected: &Model) -> std::result::Re
             [Direction::Out, Direction::In].into_iter().zip(&lists).zip(&mut cursors)
         {
             let found = snapshot
+                .default_label()
                 .weighted_neighbors(key, direction)
                 .unwrap()
                 .ok_or_else(|| format!("vertex {key} is gone"))?;
@@ -196,7 +194,9 @@ fn same_in_point_reads(snapshot: &Snapshot, expected: &Model) -> std::result::Re
             same_in_stretches(snapshot, key, direction, cursor, list)?;
         }
         for (other, weight) in &lists[0] {
-            if snapshot.weight(key, other).unwrap().map(f64::to_bits) != Some(weight.to_bits()) {
+            if snapshot.default_label().weight_between(key, other).unwrap().map(f64::to_bits)
+                != Some(weight.to_bits())
+            {
                 return Err(format!("weight of {key} to {other}"));
             }
         }

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow::{
-    Direction, EdgeKey, EdgeOf, EdgePattern, EdgeSelection, Graph, KeyKind, LabelId, LabelOptions, LentEdge,
-    Properties, Resident, Result, Snapshot, Topology, Value, VertexKey, WriteTxn,
+    Direction, EdgeKey, EdgeLimit, EdgeOf, EdgePattern, EdgeSelection, Graph, KeyKind, KindId, LabelId,
+    LabelOptions, Lent, LentEdge, Properties, Resident, Result, Snapshot, Topology, Value, VertexKey,
+    WriteTxn,
 };
 use hedgerow_testkit::{ItemKey, KINDS, LABELS, Model, ModelConfig, PROPERTIES, Props, RichOp};
 
@@ -28,9 +29,9 @@ pub(crate) fn define_labels(graph: &Graph) -> Result<()> {
 pub(crate) fn define_all(graph: &Graph) -> Result<()> {
     define_labels(graph)?;
     for (property, kind) in PROPERTIES {
-        graph.define_vertex_property(property, kind)?;
+        graph.define_vertex_property(KindId::DEFAULT, property, kind)?;
         for of in graph.schema().kinds() {
-            graph.define_vertex_property_of(of.id(), property, kind)?;
+            graph.define_vertex_property(of.id(), property, kind)?;
         }
         for (label, _) in LABELS {
             graph.define_edge_property(label, property, kind)?;
@@ -49,7 +50,7 @@ pub(crate) fn apply(tx: &mut WriteTxn, op: &RichOp) -> Result<bool> {
         RichOp::Put(item, props) => tx.put_edge_with(edge(item), props.iter().cloned()).map(|()| true),
         RichOp::Insert(item, props) => tx.insert_edge_with(edge(item), props.iter().cloned()),
         RichOp::Update(item, props) => tx.update_edge(edge(item), props.iter().cloned()),
-        RichOp::Remove(item) => tx.remove_edge_of(edge(item)),
+        RichOp::Remove(item) => tx.remove_edge(edge(item)),
         RichOp::PutVertex(v, props) => tx.put_vertex_with(v, props.iter().cloned()).map(|()| true),
         RichOp::UpdateVertex(v, props) => tx.update_vertex(v, props.iter().cloned()),
     }
@@ -64,7 +65,7 @@ pub(crate) fn apply_alone(graph: &Graph, op: &RichOp) -> Option<Result<bool>> {
         }
         RichOp::Insert(item, props) => Some(graph.insert_edge_with(edge(item), props.iter().cloned())),
         RichOp::Update(item, props) => Some(graph.update_edge(edge(item), props.iter().cloned())),
-        RichOp::Remove(item) => Some(graph.remove_edge_of(edge(item))),
+        RichOp::Remove(item) => Some(graph.remove_edge(edge(item))),
         RichOp::PutVertex(..) | RichOp::UpdateVertex(..) => None,
     }
 }
@@ -241,7 +242,7 @@ fn same_in_properties_of_vertices(snapshot: &Snapshot, expected: &Model) -> Verd
         let wanted = expected.vertex_props(key).and_then(|props| props.get(name).cloned());
         let wanted = Some(wanted.unwrap_or(Value::Null));
         let found = snapshot.vertex_property(key, name).map_err(error)?;
-        let lent = snapshot.with_vertex_property(key, name, |value| value.to_owned()).map_err(error)?;
+        let lent = Lent::new(snapshot).vertex_property(key, name, |value| value.to_owned()).map_err(error)?;
         if found != wanted || lent != wanted {
             return Err(format!("{name} of {key}: {found:?}, lent {lent:?}, instead of {wanted:?}"));
         }
@@ -266,18 +267,19 @@ fn same_newest(snapshot: &Snapshot, label: &str, key: &VertexKey, direction: Dir
         }
     }
     if !snapshot.schema().label(label).is_some_and(hedgerow::Label::is_multi) {
-        let refused = snapshot.newest_edges(key, (label, direction), all.len()).is_err();
+        let refused = snapshot.first_edges(key, (label, direction), EdgeLimit::newest(all.len())).is_err();
         return if refused { Ok(()) } else { Err(format!("newest edges of {label}, which has no ranks")) };
     }
     all.sort_by_key(|edge| Reverse((edge.rank, snapshot.vertex_id(&edge.key).ok().flatten())));
     all.truncate(1 + all.len() / 2);
-    let newest = snapshot.newest_edges(key, (label, direction), all.len()).map_err(error)?;
-    if newest.unwrap_or_default() != all {
+    let newest =
+        snapshot.first_edges(key, (label, direction), EdgeLimit::newest(all.len())).map_err(error)?;
+    if newest.map(|newest| newest.found).unwrap_or_default() != all {
         return Err(format!("the newest edges of {label} at {key}, {direction:?}: not {all:?}"));
     }
     let (mut expected, mut same) = (all.iter(), true);
     let visit = |edge: LentEdge<'_>| same &= expected.next().is_some_and(|e| is_lent(snapshot, &edge, e));
-    snapshot.visit_newest_edges(key, (label, direction), all.len(), visit).map_err(error)?;
+    Lent::new(snapshot).newest_edges(key, (label, direction), all.len(), visit).map_err(error)?;
     match same && expected.next().is_none() {
         true => Ok(()),
         false => Err(format!("the newest edges of {label} at {key}, {direction:?}, lent: not {all:?}")),

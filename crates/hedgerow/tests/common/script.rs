@@ -45,7 +45,11 @@ impl Script {
 
     /// Returns the number of transactions in a snapshot, from the marker.
     pub(crate) fn mark_in(&self, snapshot: &Snapshot) -> u64 {
-        snapshot.weight(&self.marker(), &self.marker()).unwrap().map_or(0, |w| w as u64)
+        snapshot
+            .default_label()
+            .weight_between(&self.marker(), &self.marker())
+            .unwrap()
+            .map_or(0, |w| w as u64)
     }
 
     /// Returns the part of the graph that the writer has written after `k` transactions.

@@ -93,7 +93,7 @@ fn must_be_poisoned(plan: &Plan, graph: &Graph, before: &Model) -> Verdict<()> {
         return Err("a poisoned store takes writes".into());
     }
     if !matches!(
-        graph.insert_edge(&hedgerow::VertexKey::U64(1), &hedgerow::VertexKey::U64(2)),
+        graph.insert_edge((&hedgerow::VertexKey::U64(1), &hedgerow::VertexKey::U64(2))),
         Err(Error::State(StateError::Poisoned))
     ) {
         return Err("a poisoned store takes an edge".into());

@@ -183,9 +183,9 @@ fn take_out_of_memory(plan: &Plan, watch: &Watch, graph: &Graph, held: &mut Held
     if !plan.holds {
         return Ok(());
     }
-    let written = graph.write_page_versions().map_err(|e| format!("page versions: {e}"))? as u64;
+    let written = graph.internals().write_page_versions().map_err(|e| format!("page versions: {e}"))? as u64;
     let evicts = watch.tally.lock().checkpoints.is_multiple_of(2);
-    let taken = if evicts { graph.evict() } else { graph.cool() };
+    let taken = if evicts { graph.internals().evict() } else { graph.internals().cool() };
     let taken = taken.map_err(|e| format!("evicting: {e}"))? as u64;
     let mut tally = watch.tally.lock();
     tally.page_versions += written;

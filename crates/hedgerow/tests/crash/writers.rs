@@ -141,11 +141,11 @@ pub(crate) fn commits_during_syncs(flushes: u64) -> Verdict<u64> {
     let graph = options.clone().open_on(disk.handle()).map_err(|e| e.to_string())?;
     let late = Arc::new(AtomicU64::new(0));
     for i in 0..flushes {
-        graph.insert_edge(i, i + 1).map_err(|e| e.to_string())?;
+        graph.insert_edge((i, i + 1)).map_err(|e| e.to_string())?;
         let (writer, count) = (graph.clone(), late.clone());
         disk.set_observer(Some(Box::new(move |event, _| {
             if &*event.site == "sync_data:wal" && event.phase == Phase::Inside {
-                let done = writer.insert_edge(i, i + 2);
+                let done = writer.insert_edge((i, i + 2));
                 count.fetch_add(u64::from(done.is_ok_and(|new| new)), Ordering::Relaxed);
             }
         })));

@@ -73,12 +73,12 @@ impl Round {
             .map(|_| (rng.below(VERTICES), rng.below(VERTICES)))
             .collect();
         match call {
-            Call::Single => graph.insert_edge(edges[0].0, edges[0].1).map(drop)?,
+            Call::Single => graph.insert_edge((edges[0].0, edges[0].1)).map(drop)?,
             Call::Batch => graph.insert_edges(&edges).map(drop)?,
             Call::Transact => {
                 graph.transact(3, |tx| {
                     tx.contains_edge((edges[0].0, edges[0].1))?;
-                    edges.iter().try_for_each(|&(src, dst)| tx.put_edge(src, dst))
+                    edges.iter().try_for_each(|&(src, dst)| tx.put_edge((src, dst)))
                 })?;
             }
             Call::Ticket => {

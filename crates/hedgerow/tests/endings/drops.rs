@@ -16,7 +16,7 @@ const WRITERS: u64 = 4;
 /// Commits edges that no call with another `n` makes.
 fn put_some(graph: &Graph, n: u64) -> hedgerow::Result<()> {
     let mut tx = graph.write()?;
-    (0..20).try_for_each(|i| tx.put_edge((n + i) % VERTICES, VERTICES + n))?;
+    (0..20).try_for_each(|i| tx.put_edge(((n + i) % VERTICES, VERTICES + n)))?;
     tx.commit().map(drop)
 }
 

@@ -37,7 +37,7 @@ fn copy(from: &Path, to: &Path) {
 
 fn set_up(graph: &Graph) -> hedgerow::Result<()> {
     for i in 1..=EDGES {
-        graph.insert_edge(0, i)?;
+        graph.insert_edge((0, i))?;
     }
     let mut txn = graph.write()?;
     txn.put_edge_with(hedgerow::EdgeKey::new(LABEL, 0, 1), [("since", 2001)])?;
@@ -73,7 +73,7 @@ impl<'a> Busy<'a> {
 
     fn write(&self, writer: u64) {
         self.until_stopped(|i| {
-            self.graph.insert_edge(1000 + writer, 10_000 + i)?;
+            self.graph.insert_edge((1000 + writer, 10_000 + i))?;
             self.acknowledged[writer as usize].store(i + 1, Ordering::SeqCst);
             Ok(())
         });
@@ -346,12 +346,12 @@ fn fork_in_the_function_of_a_pipeline(graph: &Graph, last: &str) {
 fn leave_to_the_parent(way: Way, what: &str, path: &Path) {
     let graph = options().open(path).expect("a store");
     if what != "drop" {
-        graph.insert_edge(0, 0).expect("a commit");
+        graph.insert_edge((0, 0)).expect("a commit");
     }
     let mut pipeline = graph.pipeline(|_| ()).expect("a pipeline");
     (0..10u64).for_each(|i| _ = pipeline.insert_edge(1, 2 + i).expect("submitted"));
     let mut txn = graph.write().expect("a transaction");
-    txn.put_edge(50, 51).expect("an operation");
+    txn.put_edge((50, 51)).expect("an operation");
     let ticket = txn.submit().expect("submitted");
     let (mut after_r, mut after_w) = std::io::pipe().expect("a pipe");
     let handles = (graph, pipeline, ticket);
@@ -377,7 +377,7 @@ fn leave_to_the_parent(way: Way, what: &str, path: &Path) {
             format!("{done:?}")
         }
     });
-    (0..5u64).for_each(|i| assert!(graph.insert_edge(100, 200 + i).expect("a commit")));
+    (0..5u64).for_each(|i| assert!(graph.insert_edge((100, 200 + i)).expect("a commit")));
     _ = after_w.write(&[1]).expect("the child reads");
     assert_eq!(child.wait(), "", "{way:?} {what}");
     // A copy of the files has the state after `kill -9` of the parent.
@@ -403,7 +403,7 @@ fn the_directory_of_a_killed_parent_can_be_opened_though_its_child_lives() {
     let (ends, mut parent) = Child::with(Way::Fork, ends, |ends, say| {
         drop(ends);
         let graph = Graph::open(&path).expect("a store");
-        graph.insert_edge(1, 2).expect("a commit");
+        graph.insert_edge((1, 2)).expect("a commit");
         let (graph, child) = Child::with(Way::Fork, graph, |graph, _| {
             _ = say.write_all(&[1]);
             _ = lives.read(&mut [0]);
@@ -444,7 +444,7 @@ fn a_refused_opener_learns_who_has_the_store_open() {
     });
     graph.close().expect("closed");
     // A child that inherited the closed store opens it.
-    in_child(|| match Graph::open(&path).and_then(|own| own.insert_edge(1, 2)) {
+    in_child(|| match Graph::open(&path).and_then(|own| own.insert_edge((1, 2))) {
         Ok(true) => String::new(),
         other => format!("{other:?}"),
     });
@@ -462,7 +462,7 @@ fn a_refused_opener_learns_who_has_the_store_open() {
 fn readers_of_two_processes_share_a_store() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("store");
-    Graph::open(&path).and_then(|graph| graph.insert_edge(1, 2)).expect("a store");
+    Graph::open(&path).and_then(|graph| graph.insert_edge((1, 2))).expect("a store");
     let read = || Options::new().read_only(true).open(&path);
     let reader = read().expect("nobody writes");
     let shown = path.display();
@@ -503,7 +503,7 @@ fn use_own_store(path: &Path) -> hedgerow::Result<String> {
                 .map(|writer: u64| {
                     let graph = &graph;
                     scope.spawn(move || {
-                        (0..20).try_for_each(|i| graph.insert_edge(writer, round * 100 + i).map(drop))
+                        (0..20).try_for_each(|i| graph.insert_edge((writer, round * 100 + i)).map(drop))
                     })
                 })
                 .collect();
@@ -535,7 +535,7 @@ fn use_own_store(path: &Path) -> hedgerow::Result<String> {
 fn open_and_close_stores_with_keys(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let graph = Options::new().keys(KeyKind::U64).in_memory().expect("a store");
-        (0..300).for_each(|i| _ = graph.insert_edge(i, i + 1).expect("a commit"));
+        (0..300).for_each(|i| _ = graph.insert_edge((i, i + 1)).expect("a commit"));
         graph.close().expect("closed");
     }
 }

@@ -220,7 +220,7 @@ fn append(txn: &mut WriteTxn, list: u64, element: u32) -> Result<()> {
         txn.insert_vertex(list)?;
         let all = before.iter().map(|&e| e as u32).chain([element]);
         let bytes: Vec<u8> = all.flat_map(u32::to_le_bytes).collect();
-        return txn.set_vertex_property(list, "elements", &bytes[..]).map(drop);
+        return txn.update_vertex(list, [("elements", &bytes[..])]).map(drop);
     }
     let edge = EdgeKey::new("list", list, list).rank(before.len() as u64);
     txn.put_edge_with(edge, [("element", i64::from(element))])

@@ -246,9 +246,9 @@ impl Client<'_> {
             }
             Kind::Plain => {
                 if self.rng.eighths(4) {
-                    txn.put_edge(vertex, sink(element))?;
+                    txn.put_edge((vertex, sink(element)))?;
                 } else {
-                    assert!(txn.insert_edge(vertex, sink(element))?, "nobody else adds this element");
+                    assert!(txn.insert_edge((vertex, sink(element)))?, "nobody else adds this element");
                 }
                 events.push(Event::Add(item(vertex, kind), element));
             }
@@ -269,10 +269,10 @@ impl Client<'_> {
             Kind::Property => set(txn, vertex, &elements)?,
             Kind::Out | Kind::In => {
                 let (edge, to) = edge(vertex, element);
-                assert!(txn.remove_edge_of(edge)?);
+                assert!(txn.remove_edge(edge)?);
                 events.push(Event::Remove(item(to, Kind::In), element));
             }
-            Kind::Plain => assert!(txn.remove_edge(vertex, sink(element))?),
+            Kind::Plain => assert!(txn.remove_edge((vertex, sink(element)))?),
         }
         events.push(Event::Remove(item(vertex, kind), element));
         Ok(())

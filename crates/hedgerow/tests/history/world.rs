@@ -2,7 +2,7 @@
 //! ranked edges, and as plain neighbours.
 
 use hedgerow::{
-    Direction, Durability, EdgeKey, Graph, Isolation, KeyKind, LabelOptions, Options, PropertyType,
+    Direction, Durability, EdgeKey, Graph, Isolation, KeyKind, KindId, LabelOptions, Options, PropertyType,
 };
 use hedgerow::{LabelId, Result, Snapshot, Timestamp, Value, VertexKey, WriteTxn};
 use hedgerow_testkit::SimFs;
@@ -72,7 +72,7 @@ impl World {
         let recovered = graph.published_ts();
         graph.define_label(LABEL, LabelOptions::new().multi(true)).unwrap();
         graph.define_edge_property(LABEL, "element", PropertyType::I64).unwrap();
-        graph.define_vertex_property(PROPERTY, PropertyType::Bytes).unwrap();
+        graph.define_vertex_property(KindId::DEFAULT, PROPERTY, PropertyType::Bytes).unwrap();
         (graph, recovered)
     }
 }
@@ -126,7 +126,7 @@ pub(crate) fn look(snapshot: &Snapshot, vertex: u64, kind: Kind) -> Vec<Element>
 /// Writes all elements of a property.
 pub(crate) fn set(txn: &mut WriteTxn, vertex: u64, elements: &[Element]) -> Result<()> {
     txn.insert_vertex(vertex)?;
-    txn.set_vertex_property(vertex, PROPERTY, to_bytes(elements)).map(drop)
+    txn.update_vertex(vertex, [(PROPERTY, to_bytes(elements))]).map(drop)
 }
 
 /// Returns the edge that represents an element of the set `Out` of `vertex`, and the edge's destination.

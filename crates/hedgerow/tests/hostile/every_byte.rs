@@ -138,7 +138,7 @@ fn judge(store: &Sound, mut case: Case<'_>, seen: &mut Seen) {
     let failed = read_damaged(store, &snapshot, &mut case, seen);
     let pages = store.places.pages_of(file, at as usize);
     if let Some((a, b)) = store.free_page(pages.as_ref()).filter(|_| !read_only && !failed.is_empty()) {
-        assert!(graph.put_edge(a, b).is_ok(), "a write to another page");
+        assert!(graph.put_edge((a, b)).is_ok(), "a write to another page");
         seen.written += 1;
     }
     damage();

@@ -64,7 +64,7 @@ fn far_ids_take_little_memory() {
     let disk = SimFs::new();
     let dense = || Options::new().keys(KeyKind::Dense).log_segment_bytes(4096).background_settling(false);
     let graph = dense().open_on(disk.handle()).unwrap();
-    graph.insert_edge(3, far).unwrap();
+    graph.insert_edge((3, far)).unwrap();
     graph.close().unwrap();
     within_bounds(&disk.files(), &|| "a far dense id in the log".into());
     let graph = dense().open_on(disk.handle()).unwrap();
@@ -119,7 +119,7 @@ fn salvaging_takes_memory_by_the_edge() {
     let mut rng = SplitMix64::new(5);
     let edges: Vec<_> = (0..EDGES).map(|_| (rng.below(20_000), rng.below(20_000), 0.5)).collect();
     let mut tx = graph.write().expect("a transaction");
-    tx.put_weighted_edges(&edges).and_then(|()| tx.commit()).expect("a commit");
+    tx.put_edges(&edges).and_then(|()| tx.commit()).expect("a commit");
     graph.checkpoint().expect("a checkpoint");
     graph.close().expect("a close");
     drop((graph, edges));

@@ -40,7 +40,7 @@ fn fill(graph: &Graph, edges: u64) {
     for _ in 0..edges / 50_000 {
         let some: Vec<_> = (0..50_000).map(|_| (rng.below(20_000), rng.below(20_000), 0.5)).collect();
         let mut tx = graph.write().expect("a transaction");
-        tx.put_weighted_edges(&some).and_then(|()| tx.commit()).expect("a commit");
+        tx.put_edges(&some).and_then(|()| tx.commit()).expect("a commit");
     }
     graph.checkpoint().expect("a checkpoint");
 }
@@ -63,7 +63,7 @@ fn make_large(path: &Path) {
         let mut edge = |key| (key, keys[rng.below(known as u64) as usize].as_str(), 0.5);
         let edges: Vec<_> = new.iter().flat_map(|key| [edge(key.as_str()), edge(key)]).collect();
         let mut tx = graph.write().expect("a transaction");
-        tx.put_weighted_edges(&edges).and_then(|()| tx.commit()).expect("a commit");
+        tx.put_edges(&edges).and_then(|()| tx.commit()).expect("a commit");
         if commit == 9 {
             graph.checkpoint().expect("a checkpoint");
         }

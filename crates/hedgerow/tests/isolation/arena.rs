@@ -180,7 +180,7 @@ impl Job<'_> {
         let flow = f(&mut Ctx::store(&mut txn, self.offset, &mut trace), &mut window, &mut self.rng);
         let end = match flow {
             Flow::Abort => {
-                txn.rollback();
+                drop(txn);
                 End::RolledBack
             }
             Flow::Go => match txn.commit() {

@@ -275,7 +275,7 @@ impl<'a> Run<'a> {
         let flow = step(&mut Ctx::store(&mut open.txn, self.offset, &mut open.trace));
         if flow == Flow::Abort {
             let open = self.open[t].take().expect("open");
-            open.txn.rollback();
+            drop(open.txn);
             self.judge(t, open.trace, open.began, now, End::RolledBack)?;
         }
         Ok(())

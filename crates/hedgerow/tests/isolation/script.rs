@@ -142,7 +142,7 @@ impl<'a> Ctx<'a> {
         self.trace.touched.insert(v);
         let value = value.into();
         let answer = match &mut self.target {
-            Target::Store { txn, offset } => txn.set_vertex_property(*offset + v, name, value).unwrap(),
+            Target::Store { txn, offset } => txn.update_vertex(*offset + v, [(name, value)]).unwrap(),
             Target::Model(txn) => {
                 let exists = txn.state.vertices.contains_key(&v);
                 if exists {
@@ -196,7 +196,7 @@ impl<'a> Ctx<'a> {
     pub(crate) fn remove_edge(&mut self, edge: Edge) -> bool {
         self.touch(edge);
         let answer = match &mut self.target {
-            Target::Store { txn, offset } => txn.remove_edge_of(key(edge, *offset)).unwrap(),
+            Target::Store { txn, offset } => txn.remove_edge(key(edge, *offset)).unwrap(),
             Target::Model(txn) => {
                 let existed = txn.state.edges.contains_key(&edge);
                 if existed {
@@ -233,7 +233,7 @@ impl<'a> Ctx<'a> {
         self.touch(edge);
         let value = value.into();
         let answer = match &mut self.target {
-            Target::Store { txn, offset } => txn.set_edge_property(key(edge, *offset), name, value).unwrap(),
+            Target::Store { txn, offset } => txn.update_edge(key(edge, *offset), [(name, value)]).unwrap(),
             Target::Model(txn) => {
                 let exists = txn.state.edges.contains_key(&edge);
                 if exists {

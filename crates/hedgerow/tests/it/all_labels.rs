@@ -2,8 +2,9 @@
 //! and `equivalence` test that these reads, own writes included, agree with a model.
 
 use hedgerow::{
-    ArgumentError, CommitError, Comparison, Condition, Direction, EdgeDirection, EdgeKey, EdgePattern,
-    EdgeSelection, Error, Graph, KeyKind, LabelId, LabelOptions, MissingVertex, PropertyType, VertexKey,
+    ArgumentError, CommitError, Comparison, Condition, Direction, EdgeDirection, EdgeKey, EdgeLimit,
+    EdgePattern, EdgeSelection, Error, Graph, KeyKind, LabelId, LabelOptions, MissingVertex, PropertyType,
+    VertexKey,
 };
 
 type Cells = [(&'static str, i64); 0];
@@ -62,9 +63,9 @@ fn an_edge_of_any_label_and_rank_is_found() {
             assert_eq!(tx.degree(2, Direction::In).unwrap(), Some(3));
             assert_eq!((s.degree(9, Direction::Out).unwrap(), s.edge_count().unwrap()), (None, 4));
             // Own writes: the transaction removes one rank, then all ranks.
-            assert!(tx.remove_edge_of(EdgeKey::new("calls", 1, 2).rank(7)).unwrap());
+            assert!(tx.remove_edge(EdgeKey::new("calls", 1, 2).rank(7)).unwrap());
             assert!(tx.contains_edge(any(1, 2).label("calls")).unwrap());
-            assert!(tx.remove_edge_of(EdgeKey::new("calls", 1, 2).rank(9)).unwrap());
+            assert!(tx.remove_edge(EdgeKey::new("calls", 1, 2).rank(9)).unwrap());
             assert!(!tx.contains_edge(any(1, 2).label("calls")).unwrap());
             assert!(tx.contains_edge(any(1, 2)).unwrap());
             assert!(tx.remove_vertex(2).unwrap());
@@ -72,7 +73,7 @@ fn an_edge_of_any_label_and_rank_is_found() {
             tx.put_edge_with(EdgeKey::new("calls", 1, 2).rank(1), Cells::default()).unwrap();
             assert!(tx.contains_edge(any(1, 2)).unwrap());
             assert_eq!(tx.degree(1, Direction::Out).unwrap(), Some(2));
-            tx.rollback();
+            drop(tx);
         }
     }
 }
@@ -96,7 +97,7 @@ fn the_only_label_is_that_of_all_edges() {
     let message = only().unwrap_err().to_string();
     assert_eq!(message, r#"the edges have 3 labels, "", "knows", "likes": name one of them"#);
     let mut tx = graph.write().unwrap();
-    assert!(tx.remove_edge(1, 2).unwrap() && tx.remove_vertex(500).unwrap());
+    assert!(tx.remove_edge((1, 2)).unwrap() && tx.remove_vertex(500).unwrap());
     tx.commit().unwrap();
     assert_eq!(only().unwrap(), LabelId(2));
     assert_eq!(EdgeSelection::all().labels_with_edges(&graph.snapshot().unwrap()).unwrap(), [LabelId(2)]);
@@ -188,7 +189,7 @@ fn a_read_of_chosen_edges_conflicts_with_a_change_of_what_it_chose() {
         graph.put_edge_with(EdgeKey::new("plain", 6, 1), none()).unwrap();
         let mut tx = graph.write().unwrap();
         assert_eq!(tx.degree(1, &selection).unwrap(), Some(degree), "case {at}");
-        tx.put_edge(800, 801).unwrap();
+        tx.put_edge((800, 801)).unwrap();
         change(&graph);
         match tx.commit() {
             Err(Error::Commit(CommitError::Conflict { .. })) if conflicts => {}
@@ -208,7 +209,7 @@ fn a_read_of_chosen_edges_that_finds_no_list_depends_on_the_graph() {
     let mut tx = graph.write().unwrap();
     let large = EdgeSelection::of("pays").filter("amount", Comparison::Greater, 100);
     assert!(tx.degree(1, &large).is_err());
-    tx.put_edge(800, 801).unwrap();
+    tx.put_edge((800, 801)).unwrap();
     graph.put_edge_with(EdgeKey::new("pays", 1, 3), [("amount", 500)]).unwrap();
     assert!(tx.commit().unwrap_err().is_conflict());
 
@@ -217,7 +218,7 @@ fn a_read_of_chosen_edges_that_finds_no_list_depends_on_the_graph() {
     let mut tx = graph.write().unwrap();
     let ranked = EdgeSelection::all().ranks(5..).direction(EdgeDirection::In);
     assert_eq!(tx.degree(1, &ranked).unwrap(), Some(0));
-    tx.put_edge(800, 801).unwrap();
+    tx.put_edge((800, 801)).unwrap();
     graph.define_label("later", LabelOptions::new().multi(true)).unwrap();
     put(&graph, "later", 2, 1, 7);
     assert!(tx.commit().unwrap_err().is_conflict());
@@ -237,7 +238,7 @@ fn a_selection_means_the_same_at_a_missing_vertex_and_for_keys_of_kinds() {
     for key in [1, 99] {
         assert!(snapshot.degree(key, &nonsense).is_err() && snapshot.edges(key, &nonsense).is_err());
         assert!(
-            snapshot.first_edges(key, &nonsense, 1).is_err()
+            snapshot.first_edges(key, &nonsense, EdgeLimit::first(1)).is_err()
                 && snapshot.degrees(&[key], &nonsense, MissingVertex::Empty).is_err()
         );
     }

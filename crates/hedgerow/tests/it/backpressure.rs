@@ -54,7 +54,7 @@ fn highest_while(graph: &Graph, work: impl FnOnce()) -> u64 {
 fn fill(graph: &Graph, window: u64, edges: u64) -> (u64, Option<Error>) {
     let (mut rng, base, mut new) = (Rng::new(window), window * WINDOW, 0);
     for _ in 0..edges {
-        match graph.insert_edge(base + rng.below(WINDOW), base + rng.below(WINDOW)) {
+        match graph.insert_edge((base + rng.below(WINDOW), base + rng.below(WINDOW))) {
             Ok(is_new) => new += u64::from(is_new),
             Err(error) => return (new, Some(error)),
         }
@@ -67,7 +67,7 @@ fn fill_in_batches(graph: &Graph, window: u64) -> (u64, Option<Error>) {
     let (mut rng, base, mut new) = (Rng::new(window), window * WINDOW, 0);
     for _ in 0..EDGES_OF_WINDOW / BATCH {
         let edge = |_| (base + rng.below(WINDOW), base + rng.below(WINDOW));
-        match graph.insert_edges(&(0..BATCH).map(edge).collect::<Vec<_>>()) {
+        match graph.insert_edges((0..BATCH).map(edge).collect::<Vec<_>>()) {
             Ok(count) => new += count,
             Err(error) => return (new, Some(error)),
         }
@@ -163,7 +163,7 @@ fn a_snapshot_that_holds_a_few_lists_refuses_no_commit() {
     let before = degrees(&held);
     // These lists change, so the snapshot keeps their older versions.
     let mut new =
-        (0..12).filter(|window| graph.insert_edge(window * WINDOW, 1_u64 << 20).unwrap()).count() as u64;
+        (0..12).filter(|window| graph.insert_edge((window * WINDOW, 1_u64 << 20)).unwrap()).count() as u64;
     let highest = highest_while(&graph, || {
         for window in 20..23 {
             let (inserted, error) = fill_in_batches(&graph, window);
@@ -213,7 +213,7 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     let begun = Instant::now();
     // Background settling may free a little memory.
     for other in 0..100_u64 {
-        match graph.insert_edge(1_u64 << 20, other) {
+        match graph.insert_edge((1_u64 << 20, other)) {
             Ok(new) => edges += u64::from(new),
             Err(Error::Commit(CommitError::DiskFull)) => {}
             Err(error) => panic!("{error}"),
@@ -233,7 +233,7 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     // one.
     let (begun, mut other) = (Instant::now(), 200);
     while graph.checkpoint_error().is_some() {
-        match graph.insert_edge(1_u64 << 20, other) {
+        match graph.insert_edge((1_u64 << 20, other)) {
             Ok(new) => edges += u64::from(new),
             Err(Error::Commit(CommitError::DiskFull)) => std::thread::sleep(Duration::from_millis(1)),
             Err(error) => panic!("{error}"),
@@ -241,7 +241,7 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
         other += 1;
         assert!(begun.elapsed() < FOR_EVER, "with new space no checkpoint succeeds");
     }
-    assert!(graph.insert_edge(1_u64 << 20, other).unwrap());
+    assert!(graph.insert_edge((1_u64 << 20, other)).unwrap());
     let (new, error) = fill_in_batches(&graph, 50);
     // The snapshot is still open. It keeps only a little of the memory of its regions.
     assert!(error.is_none() && graph.checkpoint_error().is_none(), "{error:?}");

@@ -15,27 +15,28 @@ fn ids_out_of_range_and_of_the_wrong_type() {
     let last = u64::from(u32::MAX) - 1;
     for id in [last + 1, 1 << 32, u64::MAX] {
         let mut tx = dense.write().unwrap();
-        assert!(is_invalid(tx.put_edge(0, id)) && is_invalid(tx.insert_vertex(id)), "{id}");
-        assert!(is_invalid(tx.remove_edge(id, 0)) && is_invalid(tx.neighbors(id, Direction::Out)));
-        assert!(tx.is_empty() && is_invalid(dense.insert_edge(id, 0)));
+        assert!(is_invalid(tx.put_edge((0, id))) && is_invalid(tx.insert_vertex(id)), "{id}");
+        assert!(is_invalid(tx.remove_edge((id, 0))) && is_invalid(tx.neighbors(id, Direction::Out)));
+        assert!(tx.operation_count() == 0 && is_invalid(dense.insert_edge((id, 0))));
         let s = dense.snapshot().unwrap();
         assert!(
             !s.contains_vertex(id).unwrap()
                 && s.degree(id, Direction::In).unwrap().is_none()
-                && s.weight(0, id).unwrap().is_none()
+                && s.default_label().weight_between(0, id).unwrap().is_none()
         );
     }
     let text = Options::new().keys(KeyKind::Str).in_memory().unwrap();
-    assert!(is_invalid(text.insert_edge(1, 2)) && is_invalid(text.write().unwrap().insert_vertex(7)));
+    assert!(is_invalid(text.insert_edge((1, 2))) && is_invalid(text.write().unwrap().insert_vertex(7)));
     let long = "x".repeat(64 * 1024);
-    assert!(text.insert_edge(&long, "y").unwrap());
+    assert!(text.insert_edge((&long, "y")).unwrap());
     assert!(matches!(
-        text.insert_edge(&(long + "x"), "y"),
+        text.insert_edge((&(long + "x"), "y")),
         Err(Error::Argument(ArgumentError::TooLarge { .. }))
     ));
     let numbers = Graph::in_memory().unwrap();
     assert!(
-        is_invalid(numbers.insert_edge("a", "b")) && is_invalid(numbers.write().unwrap().put_edge(1, "b"))
+        is_invalid(numbers.insert_edge(("a", "b")))
+            && is_invalid(numbers.write().unwrap().put_edge((1, "b")))
     );
     assert_eq!(
         (numbers.snapshot().unwrap().vertex_count(), text.snapshot().unwrap().edge_count().unwrap()),
@@ -47,27 +48,27 @@ fn ids_out_of_range_and_of_the_wrong_type() {
 fn weights_that_are_none() {
     let graph = Options::new().weighted(true).in_memory().unwrap();
     let mut tx = graph.write().unwrap();
-    assert!(
-        is_invalid(tx.put_weighted_edge(1, 2, f64::NAN))
-            && is_invalid(tx.insert_weighted_edge(1, 2, -f64::NAN))
-    );
-    assert!(tx.is_empty());
-    tx.put_weighted_edge(1, 2, f64::NEG_INFINITY).unwrap();
+    assert!(is_invalid(tx.put_edge((1, 2, f64::NAN))) && is_invalid(tx.insert_edge((1, 2, -f64::NAN))));
+    assert!(tx.operation_count() == 0);
+    tx.put_edge((1, 2, f64::NEG_INFINITY)).unwrap();
     tx.commit().unwrap();
-    assert_eq!(graph.snapshot().unwrap().weight(1, 2).unwrap(), Some(f64::NEG_INFINITY));
+    assert_eq!(
+        graph.snapshot().unwrap().default_label().weight_between(1, 2).unwrap(),
+        Some(f64::NEG_INFINITY)
+    );
     let plain = Graph::in_memory().unwrap();
     let mut tx = plain.write().unwrap();
-    assert!(is_invalid(tx.put_weighted_edge(1, 2, 1.0)) && is_invalid(tx.insert_weighted_edge(1, 2, 1.0)));
-    assert!(tx.is_empty() && tx.commit().is_ok());
+    assert!(is_invalid(tx.put_edge((1, 2, 1.0))) && is_invalid(tx.insert_edge((1, 2, 1.0))));
+    assert!(tx.operation_count() == 0 && tx.commit().is_ok());
 }
 
 #[test]
 fn removing_what_is_not_there_is_an_answer() {
     let graph = Graph::in_memory().unwrap();
     let mut tx = graph.write().unwrap();
-    assert!(!tx.remove_edge(1, 2).unwrap() && !tx.remove_vertex(1).unwrap());
+    assert!(!tx.remove_edge((1, 2)).unwrap() && !tx.remove_vertex(1).unwrap());
     tx.commit().unwrap();
-    assert!(!graph.remove_edge(1, 2).unwrap());
+    assert!(!graph.remove_edge((1, 2)).unwrap());
     assert_eq!(graph.published_ts().0, 0);
 }
 
@@ -78,7 +79,7 @@ fn endpoints_that_do_not_exist() {
     tx.create_endpoints(false).unwrap();
     tx.insert_vertex(1).unwrap();
     assert!(is_invalid(tx.create_endpoints(true)));
-    tx.put_edge(1, 2).unwrap();
+    tx.put_edge((1, 2)).unwrap();
     assert!(matches!(tx.commit(), Err(Error::Commit(CommitError::NoSuchVertex { .. }))));
     assert_eq!(graph.snapshot().unwrap().vertex_count(), 0, "nothing partial");
 }
@@ -87,16 +88,16 @@ fn endpoints_that_do_not_exist() {
 fn use_after_close() {
     let disk = SimFs::new();
     let graph = Options::new().open_on(disk.handle()).unwrap();
-    graph.insert_edge(1, 2).unwrap();
+    graph.insert_edge((1, 2)).unwrap();
     let snapshot = graph.snapshot().unwrap();
     let mut tx = graph.write().unwrap();
-    tx.put_edge(3, 4).unwrap();
+    tx.put_edge((3, 4)).unwrap();
     let other = graph.clone();
     graph.close().unwrap();
     assert!(matches!(tx.commit(), Err(Error::State(StateError::Closed))));
     assert!(matches!(other.write().err(), Some(Error::State(StateError::Closed))));
     assert!(matches!(other.snapshot().err(), Some(Error::State(StateError::Closed))));
-    assert!(matches!(other.insert_edge(5, 6), Err(Error::State(StateError::Closed))));
+    assert!(matches!(other.insert_edge((5, 6)), Err(Error::State(StateError::Closed))));
     assert!(matches!(other.checkpoint(), Err(Error::State(StateError::Closed))));
     assert!(
         matches!(other.flush(), Err(Error::State(StateError::Closed)))
@@ -119,13 +120,13 @@ fn a_store_opened_for_reading_only() {
     let read_only = || Options::new().read_only(true).open_on(disk.handle());
     assert!(matches!(read_only().err(), Some(Error::Open(OpenError::NotAStore { .. }))));
     let graph = Options::new().open_on(disk.handle()).unwrap();
-    graph.insert_edge(1, 2).unwrap();
+    graph.insert_edge((1, 2)).unwrap();
     graph.close().unwrap();
     let before = disk.files();
     let reader = read_only().unwrap();
     assert!(matches!(reader.write().err(), Some(Error::State(StateError::ReadOnly))));
-    assert!(matches!(reader.insert_edge(1, 3), Err(Error::State(StateError::ReadOnly))));
-    assert!(matches!(reader.remove_edge(1, 2), Err(Error::State(StateError::ReadOnly))));
+    assert!(matches!(reader.insert_edge((1, 3)), Err(Error::State(StateError::ReadOnly))));
+    assert!(matches!(reader.remove_edge((1, 2)), Err(Error::State(StateError::ReadOnly))));
     assert!(matches!(reader.checkpoint(), Err(Error::State(StateError::ReadOnly))));
     assert_eq!(reader.snapshot().unwrap().edge_count().unwrap(), 1);
     assert!(reader.check().unwrap().is_ok());
@@ -138,7 +139,7 @@ fn a_store_opened_for_reading_only() {
 fn options_that_disagree_with_the_store() {
     let disk = SimFs::new();
     let made = Options::new().directed(false).weighted(true).keys(KeyKind::Str);
-    made.open_on(disk.handle()).unwrap().insert_edge("a", "b").unwrap();
+    made.open_on(disk.handle()).unwrap().insert_edge(("a", "b")).unwrap();
     for (wrong, message) in [
         (Options::new().directed(true), "created undirected: it cannot be opened directed"),
         (Options::new().weighted(false), "created weighted: it cannot be opened without weights"),

@@ -129,8 +129,8 @@ fn reads_in_batches_see_one_state_beside_writers() {
                 let mut rng = SplitMix64::new(seed + 10);
                 while !done.load(Ordering::Relaxed) {
                     for ((src, dst), old) in random_edges(&mut rng, 200).into_iter().zip(first) {
-                        graph.insert_edge(src, dst).unwrap();
-                        graph.remove_edge(old.0, old.1).unwrap();
+                        graph.insert_edge((src, dst)).unwrap();
+                        graph.remove_edge((old.0, old.1)).unwrap();
                     }
                     let label = EdgeKey::new("knows", rng.below(99), rng.below(99));
                     graph.put_edge_with(label, [("since", rng.below(30) as i64)]).unwrap();
@@ -168,7 +168,7 @@ fn beside_writers(snapshot: &Snapshot, first: &[(u64, u64)], rng: &mut SplitMix6
 #[test]
 fn a_neighborhood_says_what_is_wrong_with_sources_and_ends_when_told() {
     let graph = Graph::in_memory().unwrap();
-    graph.insert_edges(&[(1, 2), (2, 3), (3, 4)]).unwrap();
+    graph.insert_edges([(1, 2), (2, 3), (3, 4)]).unwrap();
     let snapshot = graph.snapshot().unwrap();
     let all = EdgeSelection::all();
     let refused = snapshot.k_hop(&[1u64, 9], &all, KHopOptions::new(1)).unwrap_err();
@@ -206,7 +206,7 @@ fn a_view_of_a_small_label_leaves_reads_of_a_large_one_as_they_are() {
         }
         tx.commit().unwrap();
     }
-    graph.insert_edges(&[(1, 4), (2, 5), (3, 6)]).unwrap();
+    graph.insert_edges([(1, 4), (2, 5), (3, 6)]).unwrap();
     graph.checkpoint().unwrap();
     graph.close().unwrap();
     let graph = options.memory_limit(LEAST_MEMORY_LIMIT).open_on(disk.handle()).unwrap();

@@ -23,9 +23,9 @@ fn path(from: u64) -> Vec<(u64, u64)> {
 
 pub(crate) fn a_scan_charges_the_lists_that_it_lends() {
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(SimFs::new().handle()).unwrap();
-    graph.insert_edges(&path(0)).unwrap();
+    graph.insert_edges(path(0)).unwrap();
     graph.checkpoint().unwrap();
-    assert!(graph.evict().unwrap() > 0);
+    assert!(graph.internals().evict().unwrap() > 0);
     let view = TieredView::new(&graph.snapshot().unwrap(), "").unwrap();
     let before = graph.memory_bytes();
     let (all, mut most) = (SubgraphId(0)..SubgraphId((VERTICES / 64) as u32), 0);
@@ -42,9 +42,9 @@ pub(crate) fn a_scan_charges_the_lists_that_it_lends() {
 /// No thread writes checkpoints, so changes fill the limit.
 pub(crate) fn small_reads_continue_while_commits_have_no_room() {
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(SimFs::new().handle()).unwrap();
-    graph.insert_edges(&path(0)).unwrap();
+    graph.insert_edges(path(0)).unwrap();
     graph.checkpoint().unwrap();
-    assert!(graph.evict().unwrap() > 0);
+    assert!(graph.internals().evict().unwrap() > 0);
     let snapshot = graph.snapshot().unwrap();
     let refused = (1_u64..).find_map(|n| {
         let from = n * VERTICES;
@@ -55,5 +55,5 @@ pub(crate) fn small_reads_continue_while_commits_have_no_room() {
     for v in (1..VERTICES).step_by(64) {
         assert_eq!(snapshot.neighbors(v, Direction::Out).unwrap().map(|found| found.len()), Some(2));
     }
-    assert!(graph.most_memory_used() <= LEAST_MEMORY_LIMIT);
+    assert!(graph.internals().most_memory_used() <= LEAST_MEMORY_LIMIT);
 }

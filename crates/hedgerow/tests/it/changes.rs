@@ -49,10 +49,10 @@ fn write(graph: &Graph, rng: &mut Rng, operations: u64, label: &str) {
         let (src, dst) = (rng.below(VERTICES), rng.below(VERTICES));
         let edge = hedgerow::EdgeKey::new(label, src, dst);
         match rng.below(8) {
-            0..4 if label.is_empty() => tx.put_weighted_edge(src, dst, rng.below(9) as f64).unwrap(),
+            0..4 if label.is_empty() => tx.put_edge((src, dst, rng.below(9) as f64)).unwrap(),
             0..4 => tx.put_edge_with(edge, [("since", rng.below(9) as i64)]).map(drop).unwrap(),
             4 if rng.below(20) == 0 => _ = tx.remove_vertex(src).unwrap(),
-            _ => _ = tx.remove_edge_of(edge).unwrap(),
+            _ => _ = tx.remove_edge(edge).unwrap(),
         }
     }
     tx.commit().unwrap();
@@ -121,9 +121,9 @@ fn changes_of_a_store_that_was_opened_need_what_changed_alone() {
 #[test]
 fn snapshots_that_do_not_fit_each_other_are_refused() {
     let (graph, other) = (Graph::in_memory().unwrap(), Graph::in_memory().unwrap());
-    graph.insert_edges(&[(0, 1)]).unwrap();
+    graph.insert_edges([(0, 1)]).unwrap();
     let before = graph.snapshot().unwrap();
-    graph.insert_edges(&[(1, 2)]).unwrap();
+    graph.insert_edges([(1, 2)]).unwrap();
     let after = graph.snapshot().unwrap();
     let error = before.changes_since(&after, "").unwrap_err().to_string();
     assert!(error.contains("timestamp"), "{error}");
@@ -147,8 +147,8 @@ fn changes_since_a_snapshot_that_left_memory_are_told_from_files() {
     let copy = state(&before, "");
     write(&graph, &mut rng, 300, "");
     graph.checkpoint().unwrap();
-    graph.write_page_versions().unwrap();
-    assert!(graph.evict().unwrap() > 0);
+    graph.internals().write_page_versions().unwrap();
+    assert!(graph.internals().evict().unwrap() > 0);
     let after = graph.snapshot().unwrap();
     let changes = after.changes_since(&before, "").unwrap();
     assert!(changes.edges.len() > 100);

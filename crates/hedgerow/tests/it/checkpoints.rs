@@ -25,8 +25,8 @@ fn a_checkpoint_costs_what_changed() {
     let whole = graph.checkpoint().unwrap();
     assert_eq!((whole.subgraphs, whole.segments), (500, 1));
     // Two edges, each with both ends in one subgraph.
-    graph.insert_edge(10, 20).unwrap();
-    graph.insert_edge(64 * 300 + 5, 64 * 300 + 9).unwrap();
+    graph.insert_edge((10, 20)).unwrap();
+    graph.insert_edge((64 * 300 + 5, 64 * 300 + 9)).unwrap();
     let few = graph.checkpoint().unwrap();
     assert_eq!((few.subgraphs, few.segments), (2, 2));
     assert!(few.bytes * 100 < whole.bytes, "{} of {} bytes", few.bytes, whole.bytes);
@@ -49,7 +49,7 @@ fn many_checkpoints_leave_few_segments_and_little_waste() {
     for _ in 0..120 {
         for _ in 0..3 {
             let v = 64 * rng.below(100) + rng.below(60);
-            graph.insert_edge(v, v + 2).unwrap();
+            graph.insert_edge((v, v + 2)).unwrap();
         }
         let done = graph.checkpoint().unwrap();
         written += done.subgraphs;
@@ -68,7 +68,7 @@ fn what_is_removed_does_not_come_back() {
     let options = crate::common::small().background_settling(false);
     let graph = options.clone().open_on(disk.handle()).unwrap();
     for v in 0..640u64 {
-        graph.insert_edge(v, (v + 1) % 640).unwrap();
+        graph.insert_edge((v, (v + 1) % 640)).unwrap();
     }
     graph.checkpoint().unwrap();
     // The vertices of exactly one subgraph: the store assigns ids in order.
@@ -109,7 +109,7 @@ fn the_last_edge_of_a_label_does_not_come_back_when_runs_are_merged() {
     let near = |v: u64| EdgeKey::new("near", v, v + 1);
     let put = |tx: &mut hedgerow::WriteTxn, v| tx.put_edge_with(near(v), [] as [(&str, i64); 0]).unwrap();
     change(&graph, &|tx| [gone, other].into_iter().for_each(|v| put(tx, v)));
-    assert_eq!(change(&graph, &|tx| assert!(tx.remove_edge_of(near(gone)).unwrap())), 2, "runs");
+    assert_eq!(change(&graph, &|tx| assert!(tx.remove_edge(near(gone)).unwrap())), 2, "runs");
     graph.close().unwrap();
     let reopen = || crate::common::small().create(false).open_on(disk.handle()).unwrap();
     let graph = reopen();

@@ -100,7 +100,7 @@ fn a_poisoned_store_is_closed_without_a_checkpoint() {
     put(&graph, MANY);
     let (class, repeat) = (FaultClass::Change, Repeat::Once);
     disk.plan_fault(Fault { class, at: 0, site: Some("sync_data:wal"), repeat, errno: errno::EIO });
-    assert!(graph.insert_edge(1, 900_u64).is_err());
+    assert!(graph.insert_edge((1, 900_u64)).is_err());
     disk.clear_faults();
     assert!(graph.close().is_err() && graph.close().is_err());
     assert_eq!(segments(&disk), 0);
@@ -142,11 +142,11 @@ fn a_checkpoint_that_is_not_wanted_any_more_ends_without_effect() {
             disk.set_observer(Some(Box::new(move |event, _| {
                 if &*event.site == moment {
                     seen.fetch_add(1, Ordering::Relaxed);
-                    closing.skip_checkpoint_at_close();
+                    closing.internals().skip_checkpoint_at_close();
                 }
             })));
         } else {
-            graph.skip_checkpoint_at_close();
+            graph.internals().skip_checkpoint_at_close();
         }
         graph.close().unwrap();
         disk.set_observer(None);
@@ -165,10 +165,10 @@ fn closing_stays_within_the_memory_limit() {
     for _ in 0..40 {
         put(&graph, MANY / 8);
     }
-    graph.most_memory_used();
+    graph.internals().most_memory_used();
     graph.close().unwrap();
     assert_eq!(graph.checkpoint_error(), None);
-    let most = graph.most_memory_used();
+    let most = graph.internals().most_memory_used();
     assert!(most <= LEAST_MEMORY_LIMIT, "{most} bytes");
     assert!(segments(&disk) > 0 && log_bytes(&disk) < 1 << 20, "{} bytes of log", log_bytes(&disk));
     let graph = limited().open_on(disk.handle()).unwrap();

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hedgerow::io::{CorruptionKind, CountingFs, IoCounters};
 use hedgerow::{
-    Direction, Durability, EdgeKey, EdgePattern, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, LabelOptions,
-    Options, PropertyType, Snapshot, StorageError, Value, VertexId,
+    Direction, Durability, EdgeKey, EdgePattern, Error, Graph, KeyKind, KindId, LEAST_MEMORY_LIMIT,
+    LabelOptions, Options, PropertyType, Snapshot, StorageError, Value, VertexId,
 };
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
@@ -44,12 +44,12 @@ pub(crate) fn read(snapshot: &Snapshot, which: u64, v: u64, w: u64) -> String {
     };
     match which % 22 {
         0 => format!("{:?}", snapshot.contains_edge((v, w)).unwrap()),
-        1 => format!("{:?}", snapshot.weight(v, w).unwrap()),
+        1 => format!("{:?}", snapshot.default_label().weight_between(v, w).unwrap()),
         2 => format!("{:?}", snapshot.degree(v, out).unwrap()),
         3 => format!("{:?}", snapshot.degree(v, incoming).unwrap()),
         4 => format!("{:?}", snapshot.neighbors(v, out).unwrap()),
         5 => format!("{:?}", snapshot.neighbors(v, incoming).unwrap()),
-        6 => format!("{:?}", snapshot.weighted_neighbors(v, out).unwrap()),
+        6 => format!("{:?}", snapshot.default_label().weighted_neighbors(v, out).unwrap()),
         7 => format!("{:?}", snapshot.contains_edge(calls).unwrap()),
         8 => format!("{:?}", snapshot.edge_properties(calls).unwrap()),
         9 => format!("{:?}", snapshot.edge_list(v, ("calls", out)).unwrap()),
@@ -96,7 +96,7 @@ impl Pair {
             let calls = LabelOptions::new().multi(true);
             let calls = calls.property("note", PropertyType::Utf8).property("n", PropertyType::I64);
             graph.define_label("calls", calls).unwrap();
-            graph.define_vertex_property("name", PropertyType::Utf8).unwrap();
+            graph.define_vertex_property(KindId::DEFAULT, "name", PropertyType::Utf8).unwrap();
         }
         pair
     }
@@ -115,7 +115,7 @@ impl Pair {
         for graph in [&self.resident, &self.cold] {
             let mut tx = graph.write().unwrap();
             match weighted {
-                true => tx.put_weighted_edges(edges.clone()).unwrap(),
+                true => tx.put_edges(edges.clone()).unwrap(),
                 false => tx.put_edges(edges.clone().map(|(a, b, _)| (a, b))).unwrap(),
             }
             for v in 0..6_000_u64 {
@@ -134,13 +134,13 @@ impl Pair {
                 let calls = EdgeKey::new("calls", a, b).rank(b % 3);
                 match op {
                     0 if a != 70 => _ = tx.remove_vertex(a).unwrap(),
-                    1 => _ = tx.remove_edge(a, b).unwrap(),
-                    2 => _ = tx.remove_edge_of(calls).unwrap(),
+                    1 => _ = tx.remove_edge((a, b)).unwrap(),
+                    2 => _ = tx.remove_edge(calls).unwrap(),
                     3..6 => tx.put_edge_with(calls, [("note", format!("from {a} to {b}"))]).unwrap(),
                     6 => tx.put_edge_with(calls, [("n", (a ^ b) as i64)]).unwrap(),
                     7 => tx.put_vertex_with(a, [("name", Value::from(format!("v{a}").as_str()))]).unwrap(),
-                    _ if self.weighted => tx.put_weighted_edge(a, b, (a * b) as f64).unwrap(),
-                    _ => tx.put_edge(a, b).unwrap(),
+                    _ if self.weighted => tx.put_edge((a, b, (a * b) as f64)).unwrap(),
+                    _ => tx.put_edge((a, b)).unwrap(),
                 }
             }
             tx.commit().unwrap();
@@ -158,7 +158,7 @@ impl Pair {
             self.cold.close().unwrap();
             self.cold = self.options.clone().open_on(self.disk.handle()).unwrap();
         } else {
-            self.cold.evict().unwrap();
+            self.cold.internals().evict().unwrap();
         }
     }
 
@@ -231,7 +231,9 @@ fn point_read(snapshot: &Snapshot, v: u64, pages: u64) {
         0 => assert!(snapshot.contains_edge((v, neighbor(v, 0, pages))).unwrap()),
         1 => assert!(!snapshot.contains_edge((v, v)).unwrap()),
         2 => assert_eq!(snapshot.degree(v, Direction::Out).unwrap(), Some(3)),
-        3 => assert_eq!(snapshot.weight(v, neighbor(v, 1, pages)).unwrap(), Some(1.0)),
+        3 => {
+            assert_eq!(snapshot.default_label().weight_between(v, neighbor(v, 1, pages)).unwrap(), Some(1.0))
+        }
         _ => assert_eq!(snapshot.neighbors(v, Direction::Out).unwrap().unwrap().len(), 3),
     }
 }
@@ -270,8 +272,8 @@ pub(crate) fn reads_of_what_is_not_in_memory_are_counted() {
     for round in 0..3 {
         for v in (0..PAGES * PAGE).step_by(700) {
             let edge = (v + round, neighbor(v + round, 0, PAGES));
-            graph.remove_edge(edge.0, edge.1).unwrap();
-            graph.insert_edge(edge.0, edge.1).unwrap();
+            graph.remove_edge((edge.0, edge.1)).unwrap();
+            graph.insert_edge((edge.0, edge.1)).unwrap();
         }
         graph.checkpoint().unwrap();
     }
@@ -328,7 +330,7 @@ pub(crate) fn a_chain_that_is_read_again_comes_into_memory() {
     let all_of_page = || reads_of(&counters, || (0..PAGE).for_each(|v| point_read(&snapshot, v, 4))).0;
     assert_eq!(all_of_page(), 0);
     // After eviction, the chains of the page come back one by one.
-    assert!(graph.evict().unwrap() > 0);
+    assert!(graph.internals().evict().unwrap() > 0);
     let blocks = || graph.stats().unwrap().arena_block_bytes;
     let (before, first) = (blocks(), |chain: u64| chain * CHAIN);
     (0..PAGE / CHAIN).for_each(|chain| point_read(&snapshot, first(chain), 4));

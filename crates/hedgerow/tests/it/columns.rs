@@ -60,7 +60,7 @@ pub(crate) fn for_all_graphs(check: impl Fn(&Snapshot, &Model)) {
 #[test]
 fn keys_by_id_are_those_of_one_vertex_each() {
     for_all_graphs(|snapshot, model| {
-        let (ids, keys) = snapshot.all_vertex_keys().unwrap();
+        let (ids, keys) = snapshot.scan_vertices().unwrap().keys().unwrap();
         assert!(ids.is_sorted());
         let mut found = keys.to_vec();
         found.sort();
@@ -83,7 +83,7 @@ fn keys_of_many_vertices_are_read_in_parts() {
         graph.transact(1, |tx| tx.put_edges(edges.iter().map(|(src, dst)| (src, dst)))).unwrap();
         graph.transact(1, |tx| tx.remove_vertex(&key(40_000)).map(drop)).unwrap();
         let snapshot = graph.snapshot().unwrap();
-        let (ids, keys) = snapshot.all_vertex_keys().unwrap();
+        let (ids, keys) = snapshot.scan_vertices().unwrap().keys().unwrap();
         assert_eq!((ids.len() as u64, keys.len() as u64), (many, many));
         for (row, &id) in ids.iter().enumerate().step_by(777) {
             assert_eq!(keys.get(row).map(|key| key.to_owned()), snapshot.vertex_key(id).unwrap());
@@ -153,7 +153,7 @@ fn compressed_rows_are_the_lists_of_the_model() {
 #[test]
 fn a_copy_is_shared_while_somebody_uses_it() {
     let graph = common::small().weighted(true).in_memory().unwrap();
-    graph.insert_weighted_edge(3, 4, 2.5).unwrap();
+    graph.insert_edge((3, 4, 2.5)).unwrap();
     graph.transact(1, |tx| tx.insert_vertex(1).map(drop)).unwrap();
     let first = graph.snapshot().unwrap();
     let (by_id, by_key) = (CsrOptions::new(), CsrOptions::new().order(RowOrder::Key));
@@ -164,7 +164,7 @@ fn a_copy_is_shared_while_somebody_uses_it() {
     let weak = Arc::downgrade(&copy);
     drop(copy);
     assert!(weak.upgrade().is_none(), "the store keeps no copy");
-    graph.insert_weighted_edge(3, 2, 0.5).unwrap();
+    graph.insert_edge((3, 2, 0.5)).unwrap();
     let later = graph.snapshot().unwrap().csr("", by_id.clone()).unwrap();
     assert_eq!((later.targets.len(), first.csr("", by_id.clone()).unwrap().targets.len()), (2, 1));
     assert!(first.csr("none", by_id.clone()).is_err());

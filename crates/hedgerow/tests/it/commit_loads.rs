@@ -54,7 +54,7 @@ fn remove(graph: &Graph, step: u64, round: u64) -> hedgerow::Result<u64> {
     graph
         .transact(3, |tx: &mut WriteTxn| {
             subgraphs.clone().map(|subgraph| subgraph * SUBGRAPH + round).try_fold(0, |removed, v| {
-                Ok::<_, Error>(removed + u64::from(tx.remove_edge(v, destination(v, round))?))
+                Ok::<_, Error>(removed + u64::from(tx.remove_edge((v, destination(v, round)))?))
             })
         })
         .map(|(removed, _)| removed)
@@ -104,7 +104,7 @@ pub(crate) fn two_commits_that_need_more_than_half_of_the_memory_each_are_both_m
     let counters = fs.counters();
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(Arc::new(fs)).unwrap();
     let edges = graph.snapshot().unwrap().edge_count().unwrap();
-    graph.most_memory_used();
+    graph.internals().most_memory_used();
     let (begin, mut new) = (Barrier::new(2), 0);
     for residues in [[0, 1], [2, 3]] {
         let before = counters.read_bytes.load(Relaxed);
@@ -127,7 +127,7 @@ pub(crate) fn two_commits_that_need_more_than_half_of_the_memory_each_are_both_m
         assert_eq!(snapshot.edge_count().unwrap(), edges + new);
         assert!(read <= MOST_READ_BY_BOTH, "{read} bytes read");
     }
-    let most = graph.most_memory_used();
+    let most = graph.internals().most_memory_used();
     assert!(most <= LEAST_MEMORY_LIMIT, "{most} bytes");
 }
 
@@ -155,19 +155,19 @@ pub(crate) fn a_commit_whose_list_changes_at_each_read_of_it_is_made() {
         let others = busy.clone();
         let fs = with_calling_reads(disk.handle(), move || {
             let Some(graph) = others.lock().unwrap().clone() else { return };
-            graph.put_edge(5_u64, 600).unwrap();
-            graph.remove_edge(5_u64, 600).unwrap();
+            graph.put_edge((5_u64, 600)).unwrap();
+            graph.remove_edge((5_u64, 600)).unwrap();
             graph.checkpoint().unwrap();
-            graph.evict().unwrap();
+            graph.internals().evict().unwrap();
         });
         let options = options().checkpoint_log_bytes(0);
         let graph = limit.into_iter().fold(options, Options::memory_limit).open_on(fs).unwrap();
         let edges: Vec<(u64, u64)> = (0..640).map(|v| (v, (v + 1) % 640)).collect();
         graph.insert_edges(&edges).unwrap();
         graph.checkpoint().unwrap();
-        assert!(graph.evict().unwrap() > 0);
+        assert!(graph.internals().evict().unwrap() > 0);
         *busy.lock().unwrap() = Some(graph.clone());
-        assert!(graph.insert_edge(5_u64, 630).unwrap(), "{limit:?}: what the commit has loaded stays");
+        assert!(graph.insert_edge((5_u64, 630)).unwrap(), "{limit:?}: what the commit has loaded stays");
         *busy.lock().unwrap() = None;
         assert!(graph.check().unwrap().is_ok());
     }

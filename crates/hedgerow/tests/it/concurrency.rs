@@ -7,6 +7,7 @@ use hedgerow_testkit::explored;
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::common;
+use crate::common::weights::Weights;
 
 const RETRIES: u32 = 1_000_000;
 /// The least number of snapshots that a test looks at.
@@ -89,7 +90,7 @@ fn every_snapshot_of_a_bank_has_the_same_sum() {
     for isolation in [Isolation::Serializable, Isolation::Snapshot] {
         let graph = crate::common::small().weighted(true).isolation(isolation).in_memory().unwrap();
         let mut tx = graph.write().unwrap();
-        (0..200u64).for_each(|i| tx.put_weighted_edge(i, i, 100.0).unwrap());
+        (0..200u64).for_each(|i| tx.put_edge((i, i, 100.0)).unwrap());
         tx.commit().unwrap();
         let transfer = |graph: &Graph, t: u64| {
             let mut rng = SplitMix64::new(t);
@@ -98,8 +99,8 @@ fn every_snapshot_of_a_bank_has_the_same_sum() {
                 let mut moves = |tx: &mut WriteTxn| {
                     let (a, b) = (balance(tx, from)?, balance(tx, to)?);
                     if from != to {
-                        tx.put_weighted_edge(from, from, a - amount)?;
-                        tx.put_weighted_edge(to, to, b + amount)?;
+                        tx.put_edge((from, from, a - amount))?;
+                        tx.put_edge((to, to, b + amount))?;
                     }
                     Ok(())
                 };
@@ -125,12 +126,12 @@ fn a_write_that_changes_nothing_does_not_excuse_a_stale_read() {
         let (mut one, mut two) = (graph.write().unwrap(), graph.write().unwrap());
         for tx in [&mut one, &mut two] {
             assert_eq!(tx.weight(1, 2).unwrap(), None);
-            tx.put_weighted_edge(1, 2, 1.0).unwrap();
+            tx.put_edge((1, 2, 1.0)).unwrap();
         }
         one.commit().unwrap();
         assert!(two.commit().unwrap_err().is_conflict(), "{isolation:?}");
         let (mut one, mut two) = (graph.write().unwrap(), graph.write().unwrap());
-        assert!(one.insert_edge(7, 8).unwrap() && two.insert_edge(7, 8).unwrap());
+        assert!(one.insert_edge((7, 8)).unwrap() && two.insert_edge((7, 8)).unwrap());
         one.commit().unwrap();
         assert!(two.commit().unwrap_err().is_conflict(), "both say that the edge was new: {isolation:?}");
     }
@@ -146,23 +147,29 @@ fn write_skew_is_possible_under_snapshot_isolation_only() {
         for pair in 0..50u64 {
             let (a, b) = (pair * 200, pair * 200 + 100);
             let mut tx = graph.write().unwrap();
-            tx.put_weighted_edge(a, a, 70.0).unwrap();
-            tx.put_weighted_edge(b, b, 80.0).unwrap();
+            tx.put_edge((a, a, 70.0)).unwrap();
+            tx.put_edge((b, b, 80.0)).unwrap();
             tx.commit().unwrap();
             let (mut one, mut two) = (graph.write().unwrap(), graph.write().unwrap());
             for (tx, own) in [(&mut one, a), (&mut two, b)] {
                 let sum = balance(tx, a).unwrap() + balance(tx, b).unwrap();
                 let own_balance = balance(tx, own).unwrap();
                 assert_eq!(sum, 150.0);
-                tx.put_weighted_edge(own, own, own_balance - 100.0).unwrap();
+                tx.put_edge((own, own, own_balance - 100.0)).unwrap();
             }
             let (first, second) = (one.commit(), two.commit());
             assert!(first.is_ok());
             assert!(second.is_ok() || second.as_ref().is_err_and(hedgerow::Error::is_conflict));
             let s = graph.snapshot().unwrap();
-            skews += u64::from(s.weight(a, a).unwrap().unwrap() + s.weight(b, b).unwrap().unwrap() < 0.0);
+            skews += u64::from(
+                s.default_label().weight_between(a, a).unwrap().unwrap()
+                    + s.default_label().weight_between(b, b).unwrap().unwrap()
+                    < 0.0,
+            );
             assert_eq!(
-                s.weight(a, a).unwrap().unwrap() + s.weight(b, b).unwrap().unwrap() < 0.0,
+                s.default_label().weight_between(a, a).unwrap().unwrap()
+                    + s.default_label().weight_between(b, b).unwrap().unwrap()
+                    < 0.0,
                 second.is_ok()
             );
         }
@@ -176,7 +183,7 @@ fn every_snapshot_of_a_ring_is_one_ring() {
     const LEN: u64 = 60;
     let graph = Graph::in_memory().unwrap();
     let mut tx = graph.write().unwrap();
-    (0..LEN).for_each(|i| tx.put_edge(i * 70, (i + 1) % LEN * 70).unwrap());
+    (0..LEN).for_each(|i| tx.put_edge((i * 70, (i + 1) % LEN * 70)).unwrap());
     tx.commit().unwrap();
     let next = |tx: &mut WriteTxn, v: u64| -> hedgerow::Result<u64> {
         match tx.neighbors(v, Direction::Out)?.as_deref() {
@@ -194,9 +201,9 @@ fn every_snapshot_of_a_ring_is_one_ring() {
                 let c = next(tx, b)?;
                 let d = next(tx, c)?;
                 for (src, dst) in [(a, b), (b, c), (c, d)] {
-                    assert!(tx.remove_edge(src, dst)?);
+                    assert!(tx.remove_edge((src, dst))?);
                 }
-                [(a, c), (c, b), (b, d)].into_iter().try_for_each(|(src, dst)| tx.put_edge(src, dst))
+                [(a, c), (c, b), (b, d)].into_iter().try_for_each(|(src, dst)| tx.put_edge((src, dst)))
             };
             graph.transact(RETRIES, swap).unwrap();
         }
@@ -228,9 +235,9 @@ fn removed_vertices_leave_no_edges() {
             let (hub, other) = (rng.below(3), 10 + rng.below(300));
             let result = match rng.below(4) {
                 0 => graph.transact(RETRIES, |tx| tx.remove_vertex(hub)).map(drop),
-                1 => graph.remove_edge(hub, other).map(drop),
-                2 => graph.insert_edge(hub, other).map(drop),
-                _ => graph.transact(RETRIES, |tx| tx.put_edge(other, hub)).map(drop),
+                1 => graph.remove_edge((hub, other)).map(drop),
+                2 => graph.insert_edge((hub, other)).map(drop),
+                _ => graph.transact(RETRIES, |tx| tx.put_edge((other, hub))).map(drop),
             };
             result.unwrap();
         }

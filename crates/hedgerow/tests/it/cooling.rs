@@ -112,7 +112,7 @@ fn what_cools_is_linked_again_and_not_read() {
     graph.insert_edges(&edges).unwrap();
     graph.checkpoint().unwrap();
     let (chains, held) = (6_400 / CHAIN as usize, graph.memory_bytes());
-    assert_eq!(graph.cool().unwrap(), chains);
+    assert_eq!(graph.internals().cool().unwrap(), chains);
     assert!(graph.memory_bytes() >= held, "what cools is charged");
     let read = |of: u64| {
         let (before, snapshot) = (counters.reads.load(Relaxed), graph.snapshot().unwrap());
@@ -122,13 +122,13 @@ fn what_cools_is_linked_again_and_not_read() {
     };
     assert_eq!(read(CHAIN), 0);
     account::check(&graph).unwrap();
-    assert_eq!(graph.cool().unwrap(), chains);
+    assert_eq!(graph.internals().cool().unwrap(), chains);
     let before = counters.reads.load(Relaxed);
-    assert!(graph.insert_edge(3_u64, 9).unwrap() && graph.remove_edge(100_u64, 101).unwrap());
-    assert_eq!((graph.insert_edges(&[(200_u64, 9)]).unwrap(), counters.reads.load(Relaxed)), (1, before));
-    assert!(graph.insert_edge(100_u64, 101).unwrap());
+    assert!(graph.insert_edge((3_u64, 9)).unwrap() && graph.remove_edge((100_u64, 101)).unwrap());
+    assert_eq!((graph.insert_edges([(200_u64, 9)]).unwrap(), counters.reads.load(Relaxed)), (1, before));
+    assert!(graph.insert_edge((100_u64, 101)).unwrap());
     // The changed chains were linked again, and stay; the store evicts the rest for good.
-    assert_eq!(graph.evict().unwrap(), 0, "all that is clean cools already");
+    assert_eq!(graph.internals().evict().unwrap(), 0, "all that is clean cools already");
     assert!(graph.memory_bytes() < held);
     assert!(read(CHAIN) > 0);
     account::check(&graph).unwrap();

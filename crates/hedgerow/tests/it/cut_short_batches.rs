@@ -42,7 +42,7 @@ fn store() -> SimFs {
     let disk = SimFs::new();
     let graph = options().open_on(disk.handle()).unwrap();
     for reach in 1..=REACH {
-        graph.insert_edges(&edges_that_reach(reach, SUBGRAPHS)).unwrap();
+        graph.insert_edges(edges_that_reach(reach, SUBGRAPHS)).unwrap();
     }
     graph.compact().unwrap();
     graph.close().unwrap();
@@ -99,7 +99,7 @@ impl Tested {
         is_as_before(&held, "opened");
         // This loads each page once. From now on the store reads single chains.
         remove_nothing(&graph);
-        graph.evict().unwrap();
+        graph.internals().evict().unwrap();
         let empty = graph.stats().unwrap();
         assert_eq!(empty.versions, 0, "{empty:?}");
         Tested { graph, held, empty }
@@ -112,7 +112,7 @@ impl Tested {
             is_as_before(&self.held, what);
             is_as_before(&graph.snapshot().unwrap(), what);
             account::check(graph).unwrap();
-            graph.evict().unwrap();
+            graph.internals().evict().unwrap();
         }
         // Nothing changed, so the store can evict everything. The account no longer charges the memory that
         // the commit reserved.
@@ -184,7 +184,7 @@ fn a_batch_whose_merges_memory_has_no_room_for_leaves_nothing() {
     let (mut reach, mut before) = (1, graph.stats().unwrap());
     let begun = std::time::Instant::now();
     let refused = loop {
-        match graph.insert_edges(&edges_that_reach(reach, SUBGRAPHS)) {
+        match graph.insert_edges(edges_that_reach(reach, SUBGRAPHS)) {
             Ok(new) => {
                 assert_eq!(new, SUBGRAPHS * THERE);
                 reach += 1;
@@ -217,7 +217,7 @@ fn a_batch_whose_merges_memory_has_no_room_for_leaves_nothing() {
     assert!(differs < 4096, "{after:?}, before {before:?}");
     account::check(&graph).unwrap();
     // A smaller batch succeeds.
-    assert_eq!(graph.insert_edges(&edges_that_reach(reach, 9)).unwrap(), 9 * THERE);
+    assert_eq!(graph.insert_edges(edges_that_reach(reach, 9)).unwrap(), 9 * THERE);
     let (edges, more) = (edges + 9 * THERE, 2 * (edges + 9 * THERE));
     assert_eq!(lists(&graph), (SUBGRAPHS * THERE, edges, more));
     assert!(graph.check().unwrap().is_ok());

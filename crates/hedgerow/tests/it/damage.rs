@@ -281,7 +281,7 @@ fn links_files_and_second_openings() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store");
     let graph = crate::common::small().open(&path).unwrap();
-    graph.insert_edge(1, 2).unwrap();
+    graph.insert_edge((1, 2)).unwrap();
     assert!(matches!(crate::common::small().open(&path).err(), Some(Error::Open(OpenError::Locked { .. }))));
     assert!(matches!(
         crate::common::small().read_only(true).open(&path).err(),

@@ -37,7 +37,7 @@ fn fill(graph: &Graph) {
 
 fn checkpoint_and_evict(graph: &Graph) -> usize {
     graph.checkpoint().unwrap();
-    graph.evict().unwrap()
+    graph.internals().evict().unwrap()
 }
 
 /// Case 1: the store does not take an evicted list for an empty or unchanged list.
@@ -45,15 +45,15 @@ fn checkpoint_and_evict(graph: &Graph) -> usize {
 fn an_evicted_list_is_neither_empty_nor_unchanged() {
     let disk = SimFs::new();
     let graph = evicted(&disk);
-    assert!(!graph.insert_edge(5_u64, 6).unwrap(), "it exists");
-    assert!(graph.remove_edge(6_u64, 7).unwrap(), "it exists");
+    assert!(!graph.insert_edge((5_u64, 6)).unwrap(), "it exists");
+    assert!(graph.remove_edge((6_u64, 7)).unwrap(), "it exists");
     assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 1279);
     // T reads an edge, another commit removes it, and the store evicts the changed lists.
     let mut txn = graph.write().unwrap();
     assert!(txn.contains_edge((100_u64, 101)).unwrap());
-    assert!(graph.remove_edge(100_u64, 101).unwrap());
+    assert!(graph.remove_edge((100_u64, 101)).unwrap());
     checkpoint_and_evict(&graph);
-    txn.put_edge(300_u64, 301).unwrap();
+    txn.put_edge((300_u64, 301)).unwrap();
     let refused = txn.commit();
     assert!(matches!(refused, Err(Error::Commit(CommitError::Conflict { .. }))), "{refused:?}");
     // The removal of a vertex also removes its edges of labels that are not in memory. They do not come back
@@ -79,7 +79,7 @@ fn a_reader_older_than_a_change_finds_what_it_saw() {
     let old = graph.snapshot().unwrap();
     for round in 0..4_u64 {
         for v in (0..640).step_by(5) {
-            graph.insert_edge(v, (v + 10 + round) % 640).unwrap();
+            graph.insert_edge((v, (v + 10 + round) % 640)).unwrap();
         }
         checkpoint_and_evict(&graph);
         let new = graph.snapshot().unwrap();
@@ -98,7 +98,7 @@ fn a_reader_older_than_a_change_finds_what_it_saw() {
     }
     drop(old);
     // A commit frees the versions that the reader kept.
-    graph.insert_edge(1_u64, 9).unwrap();
+    graph.insert_edge((1_u64, 9)).unwrap();
     assert!(checkpoint_and_evict(&graph) > 0, "what only the reader held goes");
 }
 
@@ -112,15 +112,15 @@ fn a_reader_older_than_a_change_finds_what_it_saw_in_files() {
     for round in 0..5_u64 {
         held.push((round, graph.snapshot().unwrap()));
         for v in (0..640).step_by(5) {
-            graph.insert_edge(v, (v + 10 + round) % 640).unwrap();
+            graph.insert_edge((v, (v + 10 + round) % 640)).unwrap();
         }
         graph.checkpoint().unwrap();
-        graph.write_page_versions().unwrap();
-        assert!(graph.evict().unwrap() >= 10, "what readers hold goes");
+        graph.internals().write_page_versions().unwrap();
+        assert!(graph.internals().evict().unwrap() >= 10, "what readers hold goes");
         // A later reader loads some chains, a writer loads others.
         let new = graph.snapshot().unwrap();
         (0..200_u64).for_each(|v| _ = new.degree(v, ("", Direction::Out)).unwrap());
-        assert!(graph.insert_edge(1_u64, 300 + round).unwrap());
+        assert!(graph.insert_edge((1_u64, 300 + round)).unwrap());
         for (then, old) in &held {
             for v in 0..640_u64 {
                 let more = if v.is_multiple_of(5) { *then as usize } else { 0 };
@@ -143,13 +143,13 @@ fn a_transaction_is_refused_whose_reads_are_in_files_alone() {
     let graph = evicted(&disk);
     let mut txn = graph.write().unwrap();
     assert!(txn.contains_edge((100_u64, 101)).unwrap());
-    assert!(graph.remove_edge(100_u64, 101).unwrap());
+    assert!(graph.remove_edge((100_u64, 101)).unwrap());
     graph.checkpoint().unwrap();
-    graph.write_page_versions().unwrap();
-    assert!(graph.evict().unwrap() > 0);
+    graph.internals().write_page_versions().unwrap();
+    assert!(graph.internals().evict().unwrap() > 0);
     assert!(txn.contains_edge((100_u64, 101)).unwrap(), "it sees what it saw");
-    graph.insert_edge(102_u64, 99).unwrap();
-    txn.put_edge(300_u64, 301).unwrap();
+    graph.insert_edge((102_u64, 99)).unwrap();
+    txn.put_edge((300_u64, 301)).unwrap();
     let refused = txn.commit();
     assert!(matches!(refused, Err(Error::Commit(CommitError::Conflict { .. }))), "{refused:?}");
 }
@@ -172,7 +172,7 @@ fn a_commit_that_reads_files_holds_no_latch() {
         let reads = gate.is_waited_at() && !removal.is_finished();
         let (said, heard) = mpsc::channel();
         let other = graph.clone();
-        scope.spawn(move || said.send(other.insert_edge(10_u64, 12)));
+        scope.spawn(move || said.send(other.insert_edge((10_u64, 12))));
         let committed = heard.recv_timeout(FOR_EVER);
         gate.open();
         assert!(reads, "it reads the edges of the label");
@@ -193,7 +193,7 @@ fn a_view_keeps_what_it_read() {
     let view = snapshot.default_label().view().unwrap();
     for round in 0..3_u64 {
         for v in 0..640_u64 {
-            graph.insert_edge(v, (v + 20 + round) % 640).unwrap();
+            graph.insert_edge((v, (v + 20 + round) % 640)).unwrap();
         }
         checkpoint_and_evict(&graph);
         for v in 0..640_u32 {
@@ -218,15 +218,15 @@ fn a_list_that_is_cooling_hides_no_write_and_loses_none() {
     for round in 0..6_u64 {
         (0..640).for_each(|v| assert_eq!(degree(v), Some(expected[v as usize])));
         graph.checkpoint().unwrap();
-        graph.cool().unwrap();
+        graph.internals().cool().unwrap();
         // Each of the ways of a commit writes to some lists while they cool; the test reads some.
         for v in (0..640).step_by(7) {
             expected[v as usize] += 1;
             let edge = (v, (v + 20 + round) % 640);
             match round % 3 {
-                0 => assert!(graph.insert_edge(edge.0, edge.1).unwrap()),
-                1 => assert!(graph.transact(0, |tx| tx.insert_edge(edge.0, edge.1)).unwrap().0),
-                _ => assert_eq!(graph.insert_edges(&[edge]).unwrap(), 1),
+                0 => assert!(graph.insert_edge((edge.0, edge.1)).unwrap()),
+                1 => assert!(graph.transact(0, |tx| tx.insert_edge((edge.0, edge.1))).unwrap().0),
+                _ => assert_eq!(graph.insert_edges([edge]).unwrap(), 1),
             }
         }
         (0..640).step_by(3).for_each(|v| assert_eq!(degree(v), Some(expected[v as usize])));
@@ -236,7 +236,7 @@ fn a_list_that_is_cooling_hides_no_write_and_loses_none() {
             checkpoint_and_evict(&graph);
         } else {
             graph.checkpoint().unwrap();
-            graph.cool().unwrap();
+            graph.internals().cool().unwrap();
         }
     }
     common::account::check(&graph).unwrap();
@@ -254,7 +254,7 @@ fn a_hot_list_starves_nobody() {
 fn a_hot_list_that_cools_starves_nobody() {
     a_hot_list_beside(|graph| {
         graph.checkpoint().unwrap();
-        graph.cool().unwrap()
+        graph.internals().cool().unwrap()
     });
 }
 
@@ -271,14 +271,14 @@ fn a_hot_list_beside(evict: fn(&Graph) -> usize) {
         });
         scope.spawn(|| {
             for n in (0..640_u64).cycle().take_while(|_| !is_over()) {
-                graph.put_edge(0_u64, n).unwrap();
-                graph.remove_edge(0_u64, n).unwrap();
+                graph.put_edge((0_u64, n)).unwrap();
+                graph.remove_edge((0_u64, n)).unwrap();
             }
         });
         for round in 0..300_u64 {
             let degree = graph.snapshot().unwrap().degree(0_u64, ("", Direction::Out)).unwrap();
             assert!(degree.is_some_and(|degree| degree <= 2), "{degree:?}");
-            graph.put_edge(1_u64, 2 + round % 600).unwrap();
+            graph.put_edge((1_u64, 2 + round % 600)).unwrap();
         }
         over.store(true, std::sync::atomic::Ordering::Relaxed);
     });

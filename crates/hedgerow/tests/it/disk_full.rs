@@ -85,7 +85,7 @@ const EDGES: [(u64, u64); 3] = [(1, 2), (2, 3), (4, 5)];
 fn stored(disk: &SimFs) -> Graph {
     let options = crate::common::small().background_settling(false).checkpoint_log_bytes(u64::MAX);
     let graph = options.log_segment_bytes(4096).open_on(disk.handle()).unwrap();
-    assert!(graph.insert_edge(EDGES[0].0, EDGES[0].1).unwrap());
+    assert!(graph.insert_edge((EDGES[0].0, EDGES[0].1)).unwrap());
     graph.checkpoint().unwrap();
     assert!(graph.insert_edges(&EDGES[1..]).is_ok());
     graph
@@ -94,7 +94,7 @@ fn stored(disk: &SimFs) -> Graph {
 /// Checks that `graph` refuses writes, that its readers go on, and that `disk` has all acknowledged commits.
 fn is_poisoned(graph: Graph, disk: &SimFs, what: &str) {
     let poisoned = |error: Option<Error>| matches!(error, Some(Error::State(StateError::Poisoned)));
-    assert!(poisoned(graph.insert_edge(8, 9).err()), "{what}: an edge is taken");
+    assert!(poisoned(graph.insert_edge((8, 9)).err()), "{what}: an edge is taken");
     assert!(poisoned(graph.write().err()), "{what}: a transaction is opened");
     assert!(poisoned(graph.flush().err()), "{what}: a flush succeeds");
     assert!(poisoned(graph.checkpoint().err()), "{what}: a checkpoint succeeds");
@@ -109,7 +109,7 @@ fn is_poisoned(graph: Graph, disk: &SimFs, what: &str) {
     let graph = Options::new().open_on(disk.handle()).unwrap_or_else(|e| panic!("{what}: {e}"));
     holds(&graph);
     common::sound(&graph).unwrap();
-    assert!(graph.insert_edge(8, 9).unwrap(), "{what}: opened again, it takes writes");
+    assert!(graph.insert_edge((8, 9)).unwrap(), "{what}: opened again, it takes writes");
 }
 
 /// After a failed sync of the directory, for any reason, the state of the directory after a crash is unknown.
@@ -168,7 +168,7 @@ fn fill_in_batches(graph: &Graph, weights: &mut Weights) -> u64 {
     for commit in first.. {
         let group = commit % GROUPS;
         let put = |tx: &mut hedgerow::WriteTxn| {
-            edges_of(group).try_for_each(|(src, dst)| tx.put_weighted_edge(src, dst, commit as f64))
+            edges_of(group).try_for_each(|(src, dst)| tx.put_edge((src, dst, commit as f64)))
         };
         match graph.transact(1, put) {
             Ok(_) => weights[group as usize] = Some(commit),
@@ -183,7 +183,7 @@ fn holds(graph: &Graph, weights: &Weights, what: &str) {
     let snapshot = graph.snapshot().unwrap();
     for (group, weight) in (0..).zip(weights) {
         for (src, dst) in edges_of(group) {
-            let found = snapshot.weight(src, dst).unwrap();
+            let found = snapshot.default_label().weight_between(src, dst).unwrap();
             assert_eq!(found, weight.map(|commit| commit as f64), "{what}: {src} -> {dst}");
         }
     }
@@ -221,7 +221,7 @@ fn a_store_opens_on_the_disk_that_it_filled() {
                     Err(error) => assert!(is_full(&error), "{error}"),
                 }
                 match graph
-                    .transact(1, |tx| edges_of(0).try_for_each(|(s, d)| tx.remove_edge(s, d).map(drop)))
+                    .transact(1, |tx| edges_of(0).try_for_each(|(s, d)| tx.remove_edge((s, d)).map(drop)))
                 {
                     Ok(_) => (weights[0], removals) = (None, removals + 1),
                     Err(error) => assert!(is_full(&error), "{error}"),

@@ -27,7 +27,7 @@ fn what_a_snapshot_shows_is_durable() {
         bad.fetch_or(kept < shown, Ordering::Relaxed);
     })));
     for i in 0..40u64 {
-        graph.insert_edge(i, i + 1).unwrap();
+        graph.insert_edge((i, i + 1)).unwrap();
         assert_eq!(graph.durable_ts(), graph.published_ts());
     }
     disk.set_observer(None);
@@ -40,13 +40,13 @@ fn flush_makes_everything_before_it_durable() {
     let disk = SimFs::new();
     let graph = crate::common::small().durability(Durability::Manual).open_on(disk.handle()).unwrap();
     for i in 0..10u64 {
-        graph.insert_edge(i, i + 1).unwrap();
+        graph.insert_edge((i, i + 1)).unwrap();
     }
     assert_eq!((graph.durable_ts().0, edges_after_crash(&disk)), (0, 0));
     assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 10);
     graph.flush().unwrap();
     assert_eq!((graph.durable_ts(), edges_after_crash(&disk)), (graph.published_ts(), 10));
-    graph.insert_edge(50, 51).unwrap();
+    graph.insert_edge((50, 51)).unwrap();
     graph.checkpoint().unwrap();
     assert_eq!(edges_after_crash(&disk), 11);
 }
@@ -57,7 +57,7 @@ fn a_group_is_durable_within_its_interval() {
     let interval = Duration::from_millis(5);
     let graph =
         crate::common::small().durability(Durability::Group(interval)).open_on(disk.handle()).unwrap();
-    let ts = graph.transact(0, |tx| tx.put_edge(1, 2)).unwrap().1;
+    let ts = graph.transact(0, |tx| tx.put_edge((1, 2))).unwrap().1;
     let began = Instant::now();
     while graph.durable_ts() < ts {
         assert!(began.elapsed() < FOR_EVER, "the group is never synced");

@@ -98,11 +98,11 @@ impl World {
             (1, Some(tx)) => (tx.insert_edge_with(edge, row).map(Some), exists.map(|exists| !exists)),
             (1, None) => (self.graph.insert_edge_with(edge, row).map(Some), exists.map(|exists| !exists)),
             (2, Some(tx)) => (tx.update_edge(edge, row).map(Some), exists),
-            (3, Some(tx)) => (tx.set_edge_property(edge, PROPERTY, n).map(Some), exists),
+            (3, Some(tx)) => (tx.update_edge(edge, [(PROPERTY, n)]).map(Some), exists),
             (2 | 3, None) => (self.graph.update_edge(edge, row).map(Some), exists),
             (4, Some(tx)) => return self.write_rows(tx, after),
-            (_, Some(tx)) => (tx.remove_edge_of(edge).map(Some), exists),
-            (_, None) => (self.graph.remove_edge_of(edge).map(Some), exists),
+            (_, Some(tx)) => (tx.remove_edge(edge).map(Some), exists),
+            (_, None) => (self.graph.remove_edge(edge).map(Some), exists),
         };
         if !self.judge(&format!("way {way} of {edge:?}"), found, expected) {
             return;

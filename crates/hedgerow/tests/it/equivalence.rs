@@ -7,6 +7,7 @@ use hedgerow::{CommitError, Direction, Durability, Error, Graph, Options, Snapsh
 use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, SimFs, explored};
 
 use crate::common;
+use crate::common::weights::Weights;
 
 /// The number of sequences in `make test`.
 const SEQUENCES: u64 = 2_040;
@@ -120,7 +121,7 @@ impl Sequence {
             }
         }
         if self.generator.rng().below(10) == 0 {
-            tx.rollback();
+            drop(tx);
             self.seen.rollbacks += 1;
             return Ok(());
         }
@@ -211,11 +212,14 @@ impl Sequence {
                     self.graph.checkpoint().map_err(|e| e.to_string())?;
                 }
                 if self.generator.rng().eighths(4) {
-                    let written = self.graph.write_page_versions().map_err(|e| e.to_string())?;
+                    let written = self.graph.internals().write_page_versions().map_err(|e| e.to_string())?;
                     self.seen.page_versions += written as u64;
                 }
-                let taken =
-                    if self.seen.evicted.is_multiple_of(2) { self.graph.evict() } else { self.graph.cool() };
+                let taken = if self.seen.evicted.is_multiple_of(2) {
+                    self.graph.internals().evict()
+                } else {
+                    self.graph.internals().cool()
+                };
                 self.seen.evicted += taken.map_err(|e| e.to_string())? as u64;
             }
             // The account has charged the bytes that a walk over the store finds, after any earlier

@@ -126,7 +126,7 @@ fn a_few_operations_are_seen_together() {
         let options = common::small().directed(directed).keys(KeyKind::Dense);
         let thresholds = Thresholds { few_up_to: 64, ..Thresholds::SMALL };
         let graph = options.thresholds(thresholds).in_memory().unwrap();
-        graph.transact(1, |tx| (0..STARS).flat_map(star).try_for_each(|(a, b)| tx.put_edge(a, b))).unwrap();
+        graph.transact(1, |tx| (0..STARS).flat_map(star).try_for_each(|(a, b)| tx.put_edge((a, b)))).unwrap();
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let graph = &graph;

@@ -16,7 +16,7 @@ fn logs(disk: &SimFs) -> usize {
 fn openings_that_write_nothing_leave_no_log_segments_behind() {
     let disk = SimFs::new();
     let graph = options().open_on(disk.handle()).unwrap();
-    graph.insert_edge(1, 2).unwrap();
+    graph.insert_edge((1, 2)).unwrap();
     graph.close().unwrap();
     drop(graph);
     for _ in 0..5 {
@@ -35,7 +35,7 @@ fn a_failed_sync_of_the_directory_in_a_checkpoint_poisons() {
     for at in 0..40 {
         let disk = SimFs::new();
         let graph = options().open_on(disk.handle()).unwrap();
-        graph.insert_edge(1, 2).unwrap();
+        graph.insert_edge((1, 2)).unwrap();
         let fault = Fault {
             class: FaultClass::Change,
             at: disk.op_count() + at,
@@ -46,7 +46,7 @@ fn a_failed_sync_of_the_directory_in_a_checkpoint_poisons() {
         disk.plan_fault(fault);
         let checkpoint = graph.checkpoint();
         disk.clear_faults();
-        let after = graph.insert_edge(3, 4);
+        let after = graph.insert_edge((3, 4));
         if checkpoint.is_err() || after.is_err() {
             assert!(
                 matches!(after, Err(Error::State(StateError::Poisoned))),
@@ -94,7 +94,7 @@ fn removed_vertices_at_the_end_do_not_come_back() {
 fn a_store_that_was_removed_while_open_leaves_nothing_behind() {
     let disk = SimFs::new();
     let graph = options().open_on(disk.handle()).unwrap();
-    graph.insert_edge(1, 2).unwrap();
+    graph.insert_edge((1, 2)).unwrap();
     disk.files().keys().for_each(|name| assert!(disk.remove(name)));
     drop(graph);
     assert!(disk.files().is_empty(), "{:?}", disk.files().keys());

@@ -16,7 +16,6 @@ fn answers(graph: &mut impl GraphRead) -> Result<Vec<String>> {
         for direction in [Direction::Out, Direction::In] {
             say(&graph.degree(v, direction)?);
             say(&graph.neighbors(v, direction)?);
-            say(&graph.weighted_neighbors(v, direction)?);
             say(&graph.degree(v, ("knows", direction))?);
             say(&graph.edge_list(v, ("knows", direction))?);
             say(&graph.degree(v, direction)?);
@@ -24,7 +23,7 @@ fn answers(graph: &mut impl GraphRead) -> Result<Vec<String>> {
         }
         for w in 0..5u64 {
             say(&graph.contains_edge((v, w))?);
-            say(&graph.weight(v, w)?);
+            say(&graph.edge_property((v, w), "weight")?);
             say(&graph.contains_edge(EdgePattern::between(v, w))?);
             say(&graph.contains_edge(EdgeKey::new("knows", v, w))?);
             say(&graph.edge_properties(EdgeKey::new("knows", v, w))?);
@@ -35,8 +34,8 @@ fn answers(graph: &mut impl GraphRead) -> Result<Vec<String>> {
 }
 
 fn fill(tx: &mut WriteTxn) -> Result<()> {
-    tx.put_weighted_edge(0, 1, 2.5)?;
-    tx.put_weighted_edge(1, 2, 0.5)?;
+    tx.put_edge((0, 1, 2.5))?;
+    tx.put_edge((1, 2, 0.5))?;
     tx.put_edge_with(EdgeKey::new("knows", 0, 2), [("since", 1999)])?;
     tx.put_edge_with(EdgeKey::new("knows", 2, 3), [("since", 2004)])?;
     tx.update_vertex(0, [("name", Value::from("a"))])?;
@@ -67,11 +66,11 @@ fn what_a_transaction_reads_by_the_trait_is_validated() {
         Ok(graph.degree(1, Direction::Out)?.unwrap_or(0))
     }
     let graph = Options::new().isolation(Isolation::Serializable).in_memory().unwrap();
-    graph.insert_edge(1, 2).unwrap();
+    graph.insert_edge((1, 2)).unwrap();
     let mut tx = graph.write().unwrap();
     let degree = reads(&mut tx).unwrap();
-    tx.put_edge(9, degree as u64).unwrap();
-    graph.insert_edge(1, 3).unwrap();
+    tx.put_edge((9, degree as u64)).unwrap();
+    graph.insert_edge((1, 3)).unwrap();
     assert!(tx.commit().unwrap_err().is_conflict());
 }
 

@@ -21,9 +21,9 @@ fn graph() -> Graph {
 fn change(graph: &Graph, rng: &mut Rng) {
     let (from, to) = (rng.below(VERTICES), rng.below(VERTICES));
     if rng.below(3) == 0 {
-        graph.remove_edge(from, to).unwrap();
+        graph.remove_edge((from, to)).unwrap();
     } else {
-        graph.put_edge(from, to).unwrap();
+        graph.put_edge((from, to)).unwrap();
     }
 }
 
@@ -68,7 +68,7 @@ fn until(graph: &Graph, what: impl Fn(&Stats) -> bool) {
     loop {
         // No background thread runs. So commits free the versions that snapshots kept, even commits without a
         // change.
-        graph.remove_edge(VERTICES, VERTICES + 1).unwrap();
+        graph.remove_edge((VERTICES, VERTICES + 1)).unwrap();
         let stats = graph.stats().unwrap();
         if what(&stats) {
             return;

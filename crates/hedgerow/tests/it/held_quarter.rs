@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use hedgerow::{
-    CommitError, Durability, EdgeKey, EdgeSelection, Error, Graph, KernelView, KeyKind, LEAST_MEMORY_LIMIT,
-    LabelOptions, Options, PropertyType, Snapshot, VertexId,
+    CommitError, Durability, EdgeKey, Error, Graph, KernelView, KeyKind, LEAST_MEMORY_LIMIT, LabelOptions,
+    Options, PropertyType, Snapshot, VertexId,
 };
 use hedgerow_kernels::Cancel;
 use hedgerow_kernels::registry::{self, Outcome};
@@ -57,7 +57,7 @@ fn put(tx: &mut hedgerow::WriteTxn, (a, b): (u64, u64), i: u64) {
 
 /// Returns the results of kernels on a snapshot, and the number of its edges.
 fn answers(snapshot: &Snapshot) -> (Vec<Outcome>, u64) {
-    let KernelView::Tiered(view) = snapshot.kernel_view(&EdgeSelection::of("calls")).unwrap() else {
+    let KernelView::Tiered(view) = KernelView::new(snapshot, "calls").unwrap() else {
         panic!("the graph fits the limit");
     };
     let run = |name: &str| {
@@ -86,7 +86,7 @@ fn change(graph: &Graph) {
             graph.transact(3, |tx| {
                 for &i in edges {
                     let (a, b) = edge(i);
-                    assert!(tx.remove_edge_of(EdgeKey::new("calls", a, b))?);
+                    assert!(tx.remove_edge(EdgeKey::new("calls", a, b))?);
                     if batch % 2 == 0 {
                         put(tx, (a, (a + 300 + i % DEGREE) % VERTICES), i);
                     }
@@ -120,7 +120,7 @@ fn kernels_on_a_held_snapshot_say_what_they_said_while_a_tenth_of_the_edges_chan
     drop(now);
     graph.checkpoint().unwrap();
     // The store may have evicted everything before, to make room.
-    graph.evict().unwrap();
+    graph.internals().evict().unwrap();
     agree(&answers(&snapshot), &before);
     let used = graph.stats().unwrap().memory_bytes();
     assert!(used <= LEAST_MEMORY_LIMIT, "{used} bytes");

@@ -20,7 +20,7 @@ const INCOMING: u64 = 30_000;
 const KINDS: [(bool, u64); 2] = [(false, 13_104), (true, 5_040)];
 
 fn insert(graph: &Graph, edges: impl Iterator<Item = (u64, u64)>) {
-    graph.insert_edges(&edges.collect::<Vec<_>>()).unwrap();
+    graph.insert_edges(edges.collect::<Vec<_>>()).unwrap();
 }
 
 /// Opens the store and makes the first read of the page. Returns the number of file reads without
@@ -82,7 +82,7 @@ fn reads_of_a_hub_are_counted_in_several_segments_and_after_a_compaction() {
         check(&disk, kind, segments);
         let graph = options().open_on(disk.handle()).unwrap();
         insert(&graph, [(HUB, DEGREE)].into_iter());
-        assert!(graph.remove_edge(HUB, DEGREE).unwrap());
+        assert!(graph.remove_edge((HUB, DEGREE)).unwrap());
         graph.checkpoint().unwrap();
         graph.close().unwrap();
         check(&disk, kind, 1);

@@ -62,7 +62,7 @@ fn store(directed: bool) -> SimFs {
         let edges: Vec<((u64, u64), f64)> = first_edges(directed).into_iter().collect();
         for some in edges.chunks(1 << 17) {
             let weighted = some.iter().map(|&((u, v), w)| (u, v, w));
-            graph.transact(1, |tx: &mut WriteTxn| tx.put_weighted_edges(weighted.clone())).unwrap();
+            graph.transact(1, |tx: &mut WriteTxn| tx.put_edges(weighted.clone())).unwrap();
         }
         graph.compact().unwrap();
         graph.close().unwrap();
@@ -119,7 +119,7 @@ impl Both {
         let weighted = edges.iter().map(|&(u, v)| (u, v, weight));
         let commit = |tx: &mut WriteTxn| match kind {
             0 => tx.insert_edges(&edges),
-            1 => tx.put_weighted_edges(weighted.clone()),
+            1 => tx.put_edges(weighted.clone()),
             _ => tx.remove_edges(&edges),
         };
         self.graph.transact(1, commit).unwrap();
@@ -144,7 +144,7 @@ impl Both {
         for _ in 0..READ {
             let (u, v) = self.draw();
             let expected = self.weight(changes, named(self.directed, u, v));
-            assert_eq!(snapshot.weight(u, v).unwrap(), expected, "{u} {v}");
+            assert_eq!(snapshot.default_label().weight_between(u, v).unwrap(), expected, "{u} {v}");
             let list = snapshot.neighbors(u, Direction::Out).unwrap().unwrap_or_default();
             assert_eq!(list.contains(&VertexKey::U64(v)), expected.is_some(), "{u} {v}");
             assert_eq!(snapshot.degree(u, Direction::Out).unwrap(), Some(list.len()), "{u}");
@@ -247,8 +247,7 @@ pub(crate) fn a_list_without_a_version_gets_operations_while_it_is_not_in_memory
     for nth in 0..2 * EDGES {
         for first in (0..HALF).step_by(1 << 13) {
             let edge = |u: u64| (u, HALF + destination(u, nth) % HALF, 1.0);
-            let put =
-                |tx: &mut WriteTxn| tx.put_weighted_edges((first..HALF.min(first + (1 << 13))).map(edge));
+            let put = |tx: &mut WriteTxn| tx.put_edges((first..HALF.min(first + (1 << 13))).map(edge));
             graph.transact(1, put).unwrap();
         }
         graph.checkpoint().unwrap();

@@ -67,7 +67,7 @@ fn all_graphs_of_a_label_have_the_same_vertices() {
         let plain = alone.snapshot().unwrap();
         let expected: Vec<VertexId> = plain.view("route").unwrap().vertices().collect();
         let selection = EdgeSelection::of("route");
-        let of_kernel = snapshot.kernel_view(&selection).unwrap();
+        let of_kernel = KernelView::new(&snapshot, &selection).unwrap();
         assert!(matches!(of_kernel, KernelView::Resident(_)));
         let weighted = snapshot.view(&selection.clone().weighted_by("weight", None)).unwrap();
         assert!(weighted.has_weights());
@@ -203,7 +203,7 @@ fn kinds_that_do_not_hold_all_ends_are_refused() {
     for (selection, expected) in &refused {
         let errors = [
             snapshot.view(selection).err(),
-            snapshot.kernel_view(selection).err(),
+            KernelView::new(&snapshot, selection).err(),
             TieredView::new(&snapshot, selection).err(),
         ];
         for error in errors {
@@ -221,7 +221,7 @@ fn kinds_that_do_not_hold_all_ends_are_refused() {
     assert_eq!(of("route").kernel_vertex(&snapshot, 5).unwrap(), snapshot.vertex_id(airport.key(5)).unwrap());
     // In a store without kinds, the default kind has all vertices.
     let plain = Graph::in_memory().unwrap();
-    plain.insert_edge(1, 2).unwrap();
+    plain.insert_edge((1, 2)).unwrap();
     let now = plain.snapshot().unwrap();
     assert_eq!(now.view(&of("").kinds([KindId::DEFAULT])).unwrap().vertex_count(), 2);
     assert!(now.view(&of("").kinds([KindId(1)])).is_err());
@@ -267,7 +267,7 @@ fn kept_answers_of_a_label_are_of_the_vertices_of_its_kinds() {
             NAMES.iter().map(|name| Handle::new(name).unwrap()).collect();
         for round in 0..5 {
             let snapshot = world.graph.snapshot().unwrap();
-            let of_label = snapshot.of_label("route").unwrap();
+            let of_label = LabelSnapshot::new(&snapshot, "route").unwrap();
             for (handle, name) in handles.iter_mut().zip(NAMES) {
                 let (kept, _) = handle.at(&of_label).unwrap();
                 let mut anew: Handle<LabelSnapshot> = Handle::new(name).unwrap();

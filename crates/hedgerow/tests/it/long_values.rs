@@ -63,7 +63,7 @@ fn pages_of_long_properties_are_read_once_and_labels_that_do_not_fit_are_not_rea
         // Each write loads its page; from the ninth write on, the store has to evict other pages.
         (0..PAGES).for_each(|page| put(&graph, page * PAGE, page * PAGE + 7));
         if let Some(limit) = limit {
-            let most = graph.most_memory_used();
+            let most = graph.internals().most_memory_used();
             assert!(most <= limit, "{most} bytes at a time");
         }
         counters.read_bytes.load(Relaxed) - before

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hedgerow::{Direction, EdgeKey, Graph, KeyKind, LabelOptions, LabelSnapshot, Snapshot, Topology, View};
 use hedgerow_core::Changing;
+use hedgerow_kernels::Cancel;
 use hedgerow_kernels::maintain::{
     Answer, Components, Degrees, Handle, Made, Maintained, NAMES, Ranks, Triangles,
 };
-use hedgerow_kernels::{Cancel, Maintain};
 use hedgerow_testkit::effort::{Effort, explored};
 use hedgerow_workload::rng::Rng;
 
@@ -49,18 +49,23 @@ fn write(graph: &Graph, rng: &mut Rng, operations: u64) {
     for _ in 0..operations {
         let (src, dst) = (rng.below(VERTICES), rng.below(VERTICES));
         match rng.below(9) {
-            0..4 => tx.put_edge(src, dst).unwrap(),
+            0..4 => tx.put_edge((src, dst)).unwrap(),
             4 if rng.below(9) == 0 => _ = tx.remove_vertex(src).unwrap(),
-            5 if rng.below(9) == 0 => tx.put_edge(VERTICES + dst, VERTICES + dst).unwrap(),
-            _ => _ = tx.remove_edge(src, dst).unwrap(),
+            5 if rng.below(9) == 0 => tx.put_edge((VERTICES + dst, VERTICES + dst)).unwrap(),
+            _ => _ = tx.remove_edge((src, dst)).unwrap(),
         }
     }
     // Another thread may have committed first.
     _ = tx.commit();
 }
 
-fn handles(graph: &Graph) -> Vec<Handle<Snapshot>> {
-    NAMES.iter().map(|name| graph.maintain(name).unwrap()).collect()
+fn handles() -> Vec<Handle<LabelSnapshot>> {
+    NAMES.iter().map(|name| Handle::new(name).unwrap()).collect()
+}
+
+/// Returns the edges of the default label.
+fn of_default(snapshot: &Snapshot) -> LabelSnapshot {
+    LabelSnapshot::new(snapshot, "").unwrap()
 }
 
 #[test]
@@ -72,7 +77,7 @@ fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
         let graph = options().open(dir.path()).unwrap();
         let mut rng = Rng::new(seed);
         write(&graph, &mut rng, 900);
-        let (mut kept, mut from_changes) = (handles(&graph), 0);
+        let (mut kept, mut from_changes) = (handles(), 0);
         for round in 0..SETS {
             let operations = [1, 4, 40, 400][rng.below(4) as usize];
             write(&graph, &mut rng, operations);
@@ -83,7 +88,7 @@ fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
             }
             let snapshot = graph.snapshot().unwrap();
             for handle in &mut kept {
-                let (answer, made) = handle.at(&snapshot).unwrap();
+                let (answer, made) = handle.at(&of_default(&snapshot)).unwrap();
                 must_be_right(answer, &snapshot);
                 from_changes += u32::from(matches!(made, Made::FromChanges(_)));
             }
@@ -93,10 +98,10 @@ fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
         let old = graph.snapshot().unwrap();
         // This write always changes the graph. The random operations above may change nothing, and then both
         // snapshots would have the same timestamp.
-        graph.insert_edge(3 * VERTICES, 3 * VERTICES + 1).unwrap();
+        graph.insert_edge((3 * VERTICES, 3 * VERTICES + 1)).unwrap();
         let new = graph.snapshot().unwrap();
-        kept[0].at(&new).unwrap();
-        let (answer, made) = kept[0].at(&old).unwrap();
+        kept[0].at(&of_default(&new)).unwrap();
+        let (answer, made) = kept[0].at(&of_default(&old)).unwrap();
         assert_eq!(made, Made::NotLater);
         must_be_right(answer, &old);
         // After the store is closed and opened again, a handle reports that it starts anew.
@@ -105,8 +110,9 @@ fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
         graph.close().unwrap();
         let graph = options().open(dir.path()).unwrap();
         let snapshot = graph.snapshot().unwrap();
-        assert!(!snapshot.comes_after(&{ small().in_memory().unwrap().snapshot().unwrap() }));
-        let (answer, made) = kept[0].at(&snapshot).unwrap();
+        let other = small().in_memory().unwrap().snapshot().unwrap();
+        assert!(!of_default(&snapshot).comes_after(&of_default(&other)));
+        let (answer, made) = kept[0].at(&of_default(&snapshot)).unwrap();
         assert_eq!(made, Made::NotLater);
         must_be_right(answer, &snapshot);
     }
@@ -136,7 +142,7 @@ fn kept_answers_over_labels_are_right_after_each_commit() {
                 match rng.below(9) {
                     0..6 => tx.put_edge_with(edge, [("", 0i64); 0]).unwrap(),
                     6 if rng.below(19) == 0 => _ = tx.remove_vertex(src).unwrap(),
-                    _ => _ = tx.remove_edge_of(edge).unwrap(),
+                    _ => _ = tx.remove_edge(edge).unwrap(),
                 }
             }
             tx.commit().unwrap();
@@ -145,7 +151,8 @@ fn kept_answers_over_labels_are_right_after_each_commit() {
             }
             let snapshot = graph.snapshot().unwrap();
             for (label, kept) in labels.iter().zip(&mut kept) {
-                let (of, view) = (snapshot.of_label(*label).unwrap(), snapshot.view(*label).unwrap());
+                let (of, view) =
+                    (LabelSnapshot::new(&snapshot, *label).unwrap(), snapshot.view(*label).unwrap());
                 for handle in kept {
                     let (answer, made) = handle.at(&of).unwrap();
                     must_be_of(answer, &view);
@@ -157,10 +164,10 @@ fn kept_answers_over_labels_are_right_after_each_commit() {
         // Another label is another graph.
         let (knows, calls) = (labels[1], labels[2]);
         let snapshot = graph.snapshot().unwrap();
-        let [knows, calls] = [knows, calls].map(|label| snapshot.of_label(label).unwrap());
+        let [knows, calls] = [knows, calls].map(|label| LabelSnapshot::new(&snapshot, label).unwrap());
         assert!(!calls.comes_after(&knows) && calls.changes_since(&knows).is_err());
         assert_eq!(kept[1][0].at(&calls).unwrap().1, Made::NotLater);
-        assert!(snapshot.of_label("mail").is_err());
+        assert!(LabelSnapshot::new(&snapshot, "mail").is_err());
     }
 }
 
@@ -168,7 +175,7 @@ fn kept_answers_over_labels_are_right_after_each_commit() {
 fn kept_answers_are_right_beside_writers() {
     let graph = small().keys(KeyKind::U64).in_memory().unwrap();
     write(&graph, &mut Rng::new(1), 900);
-    let (stop, mut kept) = (AtomicBool::new(false), handles(&graph));
+    let (stop, mut kept) = (AtomicBool::new(false), handles());
     std::thread::scope(|scope| {
         for writer in 0..2 {
             let (graph, stop) = (&graph, &stop);
@@ -182,7 +189,7 @@ fn kept_answers_are_right_beside_writers() {
         for _ in 0..60 {
             let snapshot = graph.snapshot().unwrap();
             for handle in &mut kept {
-                must_be_right(handle.at(&snapshot).unwrap().0, &snapshot);
+                must_be_right(handle.at(&of_default(&snapshot)).unwrap().0, &snapshot);
             }
         }
         stop.store(true, Ordering::Relaxed);
@@ -203,15 +210,18 @@ fn a_snapshot_without_its_view_keeps_what_it_sees() {
     let snapshot = graph.snapshot().unwrap();
     snapshot.default_label().view().unwrap();
     let seen = degrees(&snapshot);
-    let mut held = vec![snapshot.without_view(), snapshot.without_view().without_view()];
+    let of = of_default(&snapshot);
+    let mut held = vec![of.without_view(), of.without_view().without_view()];
+    drop(of);
     drop(snapshot);
     (0..30).for_each(|_| write(&graph, &mut rng, 60));
     graph.settle().unwrap();
     let later = graph.snapshot().unwrap();
     while let Some(one) = held.pop() {
         assert!(graph.stats().unwrap().old_version_bytes > 0, "it is registered still");
-        assert!(!later.changes_since(&one, "").unwrap().is_empty() && later.comes_after(&one));
-        assert!(degrees(&one) == seen);
+        let later = of_default(&later);
+        assert!(!later.changes_since(&one).unwrap().is_empty() && later.comes_after(&one));
+        assert!(degrees(one.snapshot()) == seen);
     }
     drop(later);
     crate::held::nothing_is_kept(&graph);
@@ -219,6 +229,5 @@ fn a_snapshot_without_its_view_keeps_what_it_sees() {
 
 #[test]
 fn only_some_answers_are_kept() {
-    let graph = Graph::in_memory().unwrap();
-    assert!(graph.maintain("bfs").is_err_and(|error| error.to_string().contains("bfs")));
+    assert!(Handle::<LabelSnapshot>::new("bfs").is_err_and(|error| error.to_string().contains("bfs")));
 }

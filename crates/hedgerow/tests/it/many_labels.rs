@@ -127,7 +127,7 @@ pub(crate) fn commits_over_many_labels_go_on_within_a_small_limit() {
         }
         let removed: Vec<_> = expected.range((number, rng.below(VERTICES), 0)..).take(20).copied().collect();
         for edge @ (of, a, b) in removed {
-            assert!(tx.remove_edge_of(EdgeKey::new(&*label(of), a, b)).unwrap());
+            assert!(tx.remove_edge(EdgeKey::new(&*label(of), a, b)).unwrap());
             expected.remove(&edge);
         }
         tx.commit().unwrap();

@@ -175,12 +175,12 @@ fn definitions_are_published_and_durable_when_they_return() {
     let disk = SimFs::new();
     let graph = Options::new().durability(Durability::Sync).open_on(disk.handle()).unwrap();
     let page = graph.define_kind("page", KeyKind::U64).unwrap();
-    assert_eq!(graph.snapshot().unwrap().vertex_count_of(page).unwrap(), 0);
+    assert_eq!(graph.snapshot().unwrap().scan_vertices().unwrap().count_of(page).unwrap(), 0);
     graph.define_label("links", LabelOptions::new().ends(page, page)).unwrap();
     assert!(graph.snapshot().unwrap().schema().label("links").is_some());
     graph.define_edge_property("links", "at", PropertyType::I64).unwrap();
-    graph.define_vertex_property_of(page, "name", PropertyType::Utf8).unwrap();
-    graph.define_vertex_property("age", PropertyType::I64).unwrap();
+    graph.define_vertex_property(page, "name", PropertyType::Utf8).unwrap();
+    graph.define_vertex_property(KindId::DEFAULT, "age", PropertyType::I64).unwrap();
     let schema = graph.snapshot().unwrap().schema();
     assert_eq!(&schema, &*graph.schema());
     // The state on the disk at this point survives the loss of all unsynced data.
@@ -297,6 +297,6 @@ fn an_error_names_the_least_edge_without_a_weight() {
     graph.settle().unwrap();
     assert_eq!(said(), before);
     graph.checkpoint().unwrap();
-    graph.evict().unwrap();
+    graph.internals().evict().unwrap();
     assert_eq!(said(), before);
 }

@@ -31,7 +31,7 @@ pub(crate) fn the_account_explains_what_a_store_holds() {
                 }
                 2 => tx.put_vertex_with(&src, [("name", format!("{src} of {round}"))]).unwrap(),
                 3 => _ = tx.remove_vertex(&src).unwrap(),
-                _ => tx.put_edge(&src, &dst).unwrap(),
+                _ => tx.put_edge((&src, &dst)).unwrap(),
             }
         }
         tx.commit().unwrap();
@@ -49,7 +49,7 @@ pub(crate) fn the_account_explains_what_a_store_holds() {
     // Unwritten records are in memory. The test has appended at least this number of bytes since the last
     // write.
     let mut tx = graph.write().unwrap();
-    (0..5_000).for_each(|v| tx.put_edge(&format!("more {v}"), "more").unwrap());
+    (0..5_000).for_each(|v| tx.put_edge((&format!("more {v}"), "more")).unwrap());
     tx.commit().unwrap();
     let stats = account::check(&graph).unwrap();
     assert!(stats.log_buffer_bytes > 100_000, "{stats:?}");

@@ -93,7 +93,7 @@ fn a_log_that_was_written_within_a_limit_is_replayed_within_it() {
     let graph = options(8 * LIMIT).open_on(disk.handle()).unwrap();
     for round in 1..=16 {
         let edge = |v: u64| (v, (v * 5 + round * 4099) % VERTICES, round as f64);
-        graph.transact(1, |tx| tx.put_weighted_edges((0..VERTICES).map(edge))).unwrap();
+        graph.transact(1, |tx| tx.put_edges((0..VERTICES).map(edge))).unwrap();
     }
     graph.checkpoint().unwrap();
     let whole = graph.memory_bytes();
@@ -105,10 +105,10 @@ fn a_log_that_was_written_within_a_limit_is_replayed_within_it() {
     loop {
         let (a, b) = (rng.below(VERTICES), rng.below(VERTICES));
         let done = match changed.len() % 3 {
-            0 => {
-                graph.remove_edge(a, (a * 5 + 4099) % VERTICES).map(|_| (a, (a * 5 + 4099) % VERTICES, None))
-            }
-            _ => graph.insert_weighted_edge(a, b, -1.0).map(|_| (a, b, Some(-1.0))),
+            0 => graph
+                .remove_edge((a, (a * 5 + 4099) % VERTICES))
+                .map(|_| (a, (a * 5 + 4099) % VERTICES, None)),
+            _ => graph.insert_edge((a, b, -1.0)).map(|_| (a, b, Some(-1.0))),
         };
         match done {
             Ok(edge) => changed.push(edge),
@@ -128,7 +128,7 @@ fn a_log_that_was_written_within_a_limit_is_replayed_within_it() {
         let latest: std::collections::BTreeMap<(u64, u64), _> =
             changed.iter().map(|&(a, b, weight)| ((a, b), weight)).collect();
         for (&(a, b), weight) in &latest {
-            let found = snapshot.weight(a, b).unwrap();
+            let found = snapshot.default_label().weight_between(a, b).unwrap();
             assert!(
                 weight.is_none_or(|_| found.is_some()) && (weight.is_some() || found.is_none()),
                 "{a} {b}"
@@ -157,19 +157,19 @@ fn limits_below_the_least_and_transactions_above_a_quarter_are_refused() {
         };
         assert_eq!((found, least), (limit, LIMIT));
     }
-    assert!(limited(u64::MAX).in_memory().unwrap().insert_edge(1, 2).unwrap());
+    assert!(limited(u64::MAX).in_memory().unwrap().insert_edge((1, 2)).unwrap());
     let graph = limited(LIMIT).in_memory().unwrap();
     let most = LIMIT / 4 / 64;
     let edges = |count: u64| (0..count).map(|v| (v, v + 1)).collect::<Vec<_>>();
     let Err(Error::Commit(CommitError::TooLarge { needed, most: bytes })) =
-        graph.insert_edges(&edges(most + 1))
+        graph.insert_edges(edges(most + 1))
     else {
         panic!("more than a quarter of the limit in one transaction");
     };
     assert!(needed > bytes && bytes == LIMIT / 4);
-    assert_eq!(graph.insert_edges(&edges(most)).unwrap(), most);
+    assert_eq!(graph.insert_edges(edges(most)).unwrap(), most);
     graph.close().unwrap();
-    assert!(matches!(graph.insert_edge(1, 2), Err(Error::State(StateError::Closed))));
+    assert!(matches!(graph.insert_edge((1, 2)), Err(Error::State(StateError::Closed))));
 }
 
 /// A batch over the whole graph makes the next version of every subgraph before it releases the older
@@ -189,7 +189,7 @@ fn a_batch_that_merges_more_than_fits_is_refused_whole() {
         let before = graph.snapshot().unwrap().edge_count().unwrap();
         // The store accepts small batches nearer to the limit.
         let count = if refused % 2 == 0 { 20_000 } else { 4_000 };
-        match graph.insert_edges(&random(&mut rng, count)) {
+        match graph.insert_edges(random(&mut rng, count)) {
             Ok(new) => assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), before + new),
             Err(Error::Commit(CommitError::MemoryLimit(shortage))) => {
                 // The number of edges alone needs less memory.
@@ -257,7 +257,7 @@ fn properties_of_a_commit_are_within_the_limit() {
             Err(Error::Commit(CommitError::MemoryLimit { .. })) => refused += 1,
             Err(error) => panic!("{error}"),
         }
-        let most = graph.most_memory_used();
+        let most = graph.internals().most_memory_used();
         assert!(most <= LIMIT, "round {round}: {most} of {LIMIT}, {refused} refused");
     }
     assert!((1..25).contains(&refused), "{refused} refused");

@@ -23,7 +23,7 @@ fn pairs(rng: &mut SplitMix64) -> Vec<(u64, u64)> {
 fn store(keys: KeyKind, isolation: Isolation, directed: bool, reverse: bool) -> Graph {
     let options = crate::common::small().keys(keys).isolation(isolation).directed(directed).reverse(reverse);
     let graph = options.background_settling(false).in_memory().unwrap();
-    graph.insert_edge(0, 1).unwrap();
+    graph.insert_edge((0, 1)).unwrap();
     graph.transact(0, |tx| tx.put_edge_with(EdgeKey::new("knows", 0, 1), [("since", 1i64)])).unwrap();
     graph.transact(0, |tx| tx.update_vertex(0, [("age", 1i64)])).unwrap();
     // A label without an edge.
@@ -44,10 +44,10 @@ fn stores() -> Vec<Graph> {
 }
 
 fn single(graph: &Graph, rng: &mut SplitMix64) {
-    assert!(!graph.remove_edge(far(rng), far(rng)).unwrap());
-    assert!(!graph.remove_edge(0, far(rng)).unwrap());
+    assert!(!graph.remove_edge((far(rng), far(rng))).unwrap());
+    assert!(!graph.remove_edge((0, far(rng))).unwrap());
     for label in ["", "knows", "likes"] {
-        assert!(!graph.remove_edge_of(EdgeKey::new(label, far(rng), 1)).unwrap());
+        assert!(!graph.remove_edge(EdgeKey::new(label, far(rng), 1)).unwrap());
         assert!(!graph.update_edge(EdgeKey::new("knows", far(rng), far(rng)), [("since", 2i64)]).unwrap());
     }
 }
@@ -73,9 +73,9 @@ fn transaction(graph: &Graph, rng: &mut SplitMix64) {
     let mut tx = graph.write().unwrap();
     assert!(!tx.remove_vertex(far(rng)).unwrap());
     assert!(!tx.update_vertex(far(rng), [("age", 1i64)]).unwrap());
-    assert!(!tx.remove_edge_of(EdgeKey::new("likes", far(rng), 1).rank(3)).unwrap());
+    assert!(!tx.remove_edge(EdgeKey::new("likes", far(rng), 1).rank(3)).unwrap());
     tx.remove_edges(pairs(rng)).unwrap();
-    assert!(tx.remove_edge(1, 0).unwrap());
+    assert!(tx.remove_edge((1, 0)).unwrap());
     tx.commit().unwrap();
     // The transaction removes the vertex again before the commit.
     let mut tx = graph.write().unwrap();
@@ -94,21 +94,21 @@ fn failing(graph: &Graph, rng: &mut SplitMix64) {
         fill(&mut tx);
         assert!(matches!(tx.commit(), Err(Error::Commit(CommitError::NoSuchVertex { .. }))));
     };
-    without(&|tx| tx.put_edge(a, b).unwrap());
+    without(&|tx| tx.put_edge((a, b)).unwrap());
     without(&|tx| tx.insert_edges([(0, b), (a, 1)]).unwrap());
     without(&|tx| tx.put_edge_with(EdgeKey::new("likes", 0, b), [("often", 1i64)]).unwrap());
     let mut tx = graph.write().unwrap();
     tx.put_edges([(a, b)]).unwrap();
-    tx.rollback();
+    drop(tx);
     let mut refused = graph.write().unwrap();
     let exists = refused.contains_edge((1, 1)).unwrap();
     refused.put_edges([(a, b)]).unwrap();
     refused.put_edge_with(EdgeKey::new("knows", a, b), [("since", 1i64)]).unwrap();
-    refused.put_edge(1, 1).unwrap();
+    refused.put_edge((1, 1)).unwrap();
     if exists {
-        graph.remove_edge(1, 1).unwrap();
+        graph.remove_edge((1, 1)).unwrap();
     } else {
-        graph.put_edge(1, 1).unwrap();
+        graph.put_edge((1, 1)).unwrap();
     }
     assert!(matches!(refused.commit(), Err(Error::Commit(CommitError::Conflict { .. }))));
 }

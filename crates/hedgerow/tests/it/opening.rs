@@ -75,7 +75,7 @@ impl World {
                 }
                 1 | 2 => {
                     let found = self.edges.remove(&(label, a, b));
-                    assert_eq!(tx.remove_edge_of(name()).unwrap(), found, "{label} {a} {b}");
+                    assert_eq!(tx.remove_edge(name()).unwrap(), found, "{label} {a} {b}");
                 }
                 3 => {
                     let found = self.edges.contains(&(label, a, b));
@@ -94,7 +94,7 @@ impl World {
     /// Writes edges of the default label: a single operation and one batch.
     fn write_otherwise(&mut self) {
         let (_, a, b) = self.edge();
-        assert_eq!(self.graph.insert_edge(a, b).unwrap(), self.edges.insert((0, a, b)), "{a} {b}");
+        assert_eq!(self.graph.insert_edge((a, b)).unwrap(), self.edges.insert((0, a, b)), "{a} {b}");
         self.vertices.extend([a, b]);
         let batch: Vec<(u64, u64)> = (0..9).map(|_| self.edge()).map(|(_, a, b)| (a, b)).collect();
         self.graph.insert_edges(&batch).unwrap();
@@ -149,8 +149,8 @@ impl World {
                 3 => self.read_some(),
                 4 if step % 5 == 0 => drop(self.graph.compact().unwrap()),
                 5 => self.write_otherwise(),
-                6 if self.rng.below(2) == 0 => _ = self.graph.cool().unwrap(),
-                6 => _ = self.graph.evict().unwrap(),
+                6 if self.rng.below(2) == 0 => _ = self.graph.internals().cool().unwrap(),
+                6 => _ = self.graph.internals().evict().unwrap(),
                 _ => self.write(),
             }
         }
@@ -239,8 +239,8 @@ pub(crate) fn a_damaged_page_is_an_error_of_the_calls_that_need_it() {
     let whole =
         [snapshot.default_label().view().map(drop), graph.check().map(drop), graph.compact().map(drop)];
     assert!(whole.iter().all(|found| matches!(found, Err(Error::Storage(StorageError::Corruption(_))))));
-    assert!(graph.insert_edge(page * PAGE, 1).is_err());
-    assert!(graph.insert_edge((page + 1) % 6 * PAGE, (page + 2) % 6 * PAGE + 1).is_ok());
+    assert!(graph.insert_edge((page * PAGE, 1)).is_err());
+    assert!(graph.insert_edge(((page + 1) % 6 * PAGE, (page + 2) % 6 * PAGE + 1)).is_ok());
     assert!(graph.stats().unwrap().memory_bytes() < memory * 40);
     assert!(disk.corrupt(&segment, at, 0x10), "the same bit again");
     assert!(degrees().values().all(|degree| matches!(degree, Ok(Some(10..)))));
@@ -263,7 +263,7 @@ pub(crate) fn threads_that_touch_pages_at_once_find_them_whole() {
                     for step in 0..200 {
                         let (a, b) = (rng.below(8 * PAGE), rng.below(8 * PAGE));
                         if thread.is_multiple_of(2) {
-                            added += u64::from(graph.insert_edge(a, b).unwrap());
+                            added += u64::from(graph.insert_edge((a, b)).unwrap());
                         } else {
                             let snapshot = graph.snapshot().unwrap();
                             assert!(
@@ -300,7 +300,7 @@ pub(crate) fn a_graph_larger_than_its_limit_is_read_and_written_within_it() {
         let degree = held.degree(v, Direction::Out).unwrap().unwrap();
         assert!(*degrees.entry(v).or_insert(degree) == degree && degree >= 10, "vertex {v}");
         if round % 16 == 0 {
-            added += u64::from(graph.insert_edge(v, other).unwrap());
+            added += u64::from(graph.insert_edge((v, other)).unwrap());
         }
         if round % 500 == 499 {
             // The store can evict changed data once a checkpoint has written it.
@@ -343,9 +343,9 @@ fn beside_an_evictor(options: Options) {
             while !over.load(Relaxed) {
                 graph.checkpoint().unwrap();
                 // Some chains cool for a while first.
-                evicted.fetch_add(graph.cool().unwrap() as u64, Relaxed);
+                evicted.fetch_add(graph.internals().cool().unwrap() as u64, Relaxed);
                 std::thread::yield_now();
-                evicted.fetch_add(graph.evict().unwrap() as u64, Relaxed);
+                evicted.fetch_add(graph.internals().evict().unwrap() as u64, Relaxed);
             }
         });
         let readers: Vec<_> = (0..2)
@@ -386,12 +386,12 @@ fn beside_an_evictor(options: Options) {
                     let edge = (base + src + writer, base + dst);
                     match rng.below(3) {
                         0 => assert_eq!(
-                            graph.remove_edge(edge.0, edge.1).unwrap(),
+                            graph.remove_edge((edge.0, edge.1)).unwrap(),
                             mine.remove(&edge),
                             "{edge:?}"
                         ),
                         _ => assert_eq!(
-                            graph.insert_edge(edge.0, edge.1).unwrap(),
+                            graph.insert_edge((edge.0, edge.1)).unwrap(),
                             mine.insert(edge),
                             "{edge:?}"
                         ),
@@ -428,7 +428,7 @@ pub(crate) fn a_segment_that_could_not_be_opened_is_not_passed_over_later() {
         let mut write = |page: u64, round: u64| {
             for v in 0..40 {
                 let edge = (page * PAGE + v * 64, page * PAGE + round);
-                graph.insert_edge(edge.0, edge.1).unwrap();
+                graph.insert_edge((edge.0, edge.1)).unwrap();
                 edges.insert(edge);
             }
         };
@@ -441,7 +441,7 @@ pub(crate) fn a_segment_that_could_not_be_opened_is_not_passed_over_later() {
         disk.clear_faults();
         write(2, 3);
         graph.checkpoint().unwrap();
-        graph.evict().unwrap();
+        graph.internals().evict().unwrap();
         let mut found = BTreeSet::new();
         let snapshot = graph.snapshot().unwrap();
         snapshot
@@ -461,10 +461,10 @@ pub(crate) fn images_are_read_from_files_that_were_removed() {
         let disk = SimFs::new();
         let graph = options(true, true).open_on(disk.handle()).unwrap();
         let edges: BTreeSet<_> = (0..120).map(|v| (v % 3 * PAGE + v * 64, v)).collect();
-        graph.insert_edges(&edges.iter().copied().collect::<Vec<_>>()).unwrap();
+        graph.insert_edges(edges.iter().copied().collect::<Vec<_>>()).unwrap();
         graph.checkpoint().unwrap();
-        graph.insert_edge(1_u64, 2).unwrap();
-        graph.evict().unwrap();
+        graph.insert_edge((1_u64, 2)).unwrap();
+        graph.internals().evict().unwrap();
         let (class, errno) = (FaultClass::Read, errno::EIO);
         let before = disk.read_count();
         disk.plan_fault(Fault { class, at: before + at, site: None, repeat: Repeat::Once, errno });
@@ -472,7 +472,7 @@ pub(crate) fn images_are_read_from_files_that_were_removed() {
         compacted += u64::from(is_done);
         let had_failed = disk.read_count() > before + at;
         disk.clear_faults();
-        graph.evict().unwrap();
+        graph.internals().evict().unwrap();
         let mut found = BTreeSet::new();
         let snapshot = graph.snapshot().unwrap();
         snapshot

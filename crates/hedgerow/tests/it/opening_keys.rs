@@ -127,10 +127,14 @@ impl World {
                 }
                 2 => assert_eq!(tx.insert_vertex(&of_a).unwrap(), self.vertices.insert(a), "vertex {a}"),
                 3 => {
-                    assert_eq!(tx.remove_edge(&of_a, &of_b).unwrap(), self.edges.remove(&(a, b)), "{a} {b}");
+                    assert_eq!(
+                        tx.remove_edge((&of_a, &of_b)).unwrap(),
+                        self.edges.remove(&(a, b)),
+                        "{a} {b}"
+                    );
                 }
                 _ => {
-                    tx.put_edge(&of_a, &of_b).unwrap();
+                    tx.put_edge((&of_a, &of_b)).unwrap();
                     self.vertices.extend([a, b]);
                     self.edges.insert((a, b));
                 }
@@ -142,7 +146,7 @@ impl World {
     /// Makes a single operation, and one batch.
     fn write_otherwise(&mut self) {
         let (a, b) = (self.vertex(), self.vertex());
-        let inserted = self.graph.insert_edge(&self.names.key(a), &self.names.key(b)).unwrap();
+        let inserted = self.graph.insert_edge((&self.names.key(a), &self.names.key(b))).unwrap();
         assert_eq!(inserted, self.edges.insert((a, b)), "{a} {b}");
         self.vertices.extend([a, b]);
         let batch: Vec<(u64, u64)> = (0..9).map(|_| (self.vertex(), self.vertex())).collect();
@@ -213,7 +217,7 @@ impl World {
                 3 => self.read_some(),
                 4 if step % 5 == 0 => drop(self.graph.compact().unwrap()),
                 5 => self.write_otherwise(),
-                6 => _ = self.graph.evict().unwrap(),
+                6 => _ = self.graph.internals().evict().unwrap(),
                 _ => self.write(),
             }
         }
@@ -437,7 +441,7 @@ fn read_by_name_within_a_limit(kept: u64) -> u64 {
         assert!(neighbors.len() >= 8, "{key}: {neighbors:?}");
         assert!(snapshot.contains_edge((&key, &neighbors[0])).unwrap());
         if round % 16 == 0 {
-            graph.insert_edge(&key, &names.key(rng.below(PAGES * PAGE))).unwrap();
+            graph.insert_edge((&key, &names.key(rng.below(PAGES * PAGE)))).unwrap();
         }
         if round % 250 == 249 {
             graph.checkpoint().unwrap();
@@ -464,10 +468,10 @@ fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
             added.extend(pairs.iter().copied());
             pairs.into_iter().map(|(a, b)| (names.key(a), names.key(b))).collect()
         };
-        pairs(40).iter().for_each(|(a, b)| _ = graph.put_edge(a, b).unwrap());
+        pairs(40).iter().for_each(|(a, b)| _ = graph.put_edge((a, b)).unwrap());
         for _ in 0..9 {
             let mut tx = graph.write().unwrap();
-            pairs(5).iter().for_each(|(a, b)| tx.put_edge(a, b).unwrap());
+            pairs(5).iter().for_each(|(a, b)| tx.put_edge((a, b)).unwrap());
             tx.commit().unwrap();
         }
         // A transaction that removes a vertex holds latches for the removal. Under them it looks up some of
@@ -479,7 +483,7 @@ fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
             tx.commit().unwrap();
             let mut tx = graph.write().unwrap();
             assert!(tx.remove_vertex(&gone).unwrap());
-            others.iter().for_each(|(a, b)| tx.put_edge(a, b).unwrap());
+            others.iter().for_each(|(a, b)| tx.put_edge((a, b)).unwrap());
             tx.commit().unwrap();
         }
         let batch = pairs(300);
@@ -488,13 +492,13 @@ fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
         tx.commit().unwrap();
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(snapshot.vertex_count(), PAGES * PAGE, "no key was bound a second time");
-        let (ids, keys) = snapshot.all_vertex_keys().unwrap();
+        let (ids, keys) = snapshot.scan_vertices().unwrap().keys().unwrap();
         for (row, id) in ids.iter().enumerate().step_by(97) {
             assert_eq!(keys.get(row).map(|key| key.to_owned()), snapshot.vertex_key(*id).unwrap());
         }
         assert_eq!(keys.len() as u64, PAGES * PAGE);
         let of_kind = (0..PAGES * PAGE).filter(|&v| names.key(v).kind() == KIND).count() as u64;
-        assert!(of_kind == 0 || snapshot.vertex_count_of(KIND).unwrap() == of_kind);
+        assert!(of_kind == 0 || snapshot.scan_vertices().unwrap().count_of(KIND).unwrap() == of_kind);
         for &(a, b) in &added {
             assert!(snapshot.contains_edge((&names.key(a), &names.key(b))).unwrap(), "{names:?}: {a} {b}");
         }
@@ -548,9 +552,9 @@ impl Worker<'_> {
                 }
                 4 => {
                     let own = self.own();
-                    tx.put_edge(&key, &self.names.key(own)).unwrap();
+                    tx.put_edge((&key, &self.names.key(own))).unwrap();
                     let other = self.names.key(self.rng.below(4 * PAGE));
-                    _ = tx.remove_edge(&other, &key).unwrap();
+                    _ = tx.remove_edge((&other, &key)).unwrap();
                     if is_done(tx.commit()) {
                         self.mine.extend([v, own]);
                     }
@@ -571,7 +575,7 @@ impl Worker<'_> {
         let mut shared = || names.key(4 * PAGE + rng.below(SHARED) * 300);
         if shared() < shared() {
             _ = tx.remove_vertex(&shared()).unwrap();
-            (0..3).for_each(|_| tx.put_edge(&shared(), &shared()).unwrap());
+            (0..3).for_each(|_| tx.put_edge((&shared(), &shared())).unwrap());
         } else {
             let ends: Vec<VertexKey> = (0..6).map(|_| shared()).collect();
             tx.insert_edges(ends.iter().zip(&ends[1..])).unwrap();

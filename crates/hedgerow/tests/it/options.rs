@@ -16,7 +16,7 @@ fn lasts(options: &Options) {
         let before = graph.snapshot().unwrap().edge_count().unwrap();
         assert_eq!(before, round * 20, "{options:?}");
         for i in 0..20 {
-            assert!(graph.insert_edge(round, 1_000 + i).unwrap());
+            assert!(graph.insert_edge((round, 1_000 + i)).unwrap());
         }
         graph.flush().unwrap();
         graph.close().unwrap();
@@ -108,15 +108,15 @@ fn windows_of_pipelines() {
 fn retries_of_transactions() {
     let graph = Options::new().in_memory().unwrap();
     for retries in [0, 1, u32::MAX] {
-        graph.transact(retries, |tx| tx.insert_edge(1, u64::from(retries))).unwrap();
+        graph.transact(retries, |tx| tx.insert_edge((1, u64::from(retries)))).unwrap();
     }
     // Each attempt conflicts with a commit that came in the meantime.
     let mut attempts = 0;
     let outcome = graph.transact(2, |tx| {
         attempts += 1;
         let degree = tx.degree(1, Direction::Out)?.unwrap_or(0) as u64;
-        graph.insert_edge(1, 1_000 + attempts)?;
-        tx.put_edge(1, 2_000 + degree)
+        graph.insert_edge((1, 1_000 + attempts))?;
+        tx.put_edge((1, 2_000 + degree))
     });
     assert!(matches!(outcome, Err(Error::Commit(CommitError::Conflict { .. }))) && attempts == 3);
 }
@@ -125,13 +125,13 @@ fn retries_of_transactions() {
 fn numbers_of_keys_and_ranks() {
     let dense = Options::new().keys(KeyKind::Dense).in_memory().unwrap();
     let last = u64::from(u32::MAX) - 1;
-    assert!(dense.insert_edge(0, last).unwrap());
+    assert!(dense.insert_edge((0, last)).unwrap());
     for key in [last + 1, last + 2, u64::MAX] {
         assert!(matches!(
-            dense.insert_edge(0, key),
+            dense.insert_edge((0, key)),
             Err(Error::Argument(ArgumentError::Invalid(_)) | Error::Argument(ArgumentError::TooLarge { .. }))
         ));
-        assert!(dense.remove_edge(key, 0).is_err());
+        assert!(dense.remove_edge((key, 0)).is_err());
         let mut tx = dense.write().unwrap();
         assert!(tx.remove_edges([(0, key)]).is_err() && tx.insert_vertex(key).is_err());
         assert!(!dense.snapshot().unwrap().contains_vertex(key).unwrap());

@@ -6,6 +6,7 @@ use hedgerow::{Direction, EdgePattern, LabelId, Properties, Value, VertexKey, Wr
 use hedgerow_testkit::{Generator, ItemKey, LABELS, Model, ModelConfig, PROPERTIES, WEIGHT};
 
 use crate::common::rich::{self, edge};
+use crate::common::weights::Weights;
 
 /// A kind of read of [`WriteTxn`].
 #[derive(Clone, Debug)]

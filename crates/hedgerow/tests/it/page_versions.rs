@@ -44,8 +44,8 @@ fn reads_agree(mut pair: Pair, rounds: usize, reads: usize) -> usize {
             1 => _ = pair.cold.compact().unwrap(),
             _ => _ = pair.cold.checkpoint().unwrap(),
         }
-        pair.cold.write_page_versions().unwrap();
-        evicted += pair.cold.evict().unwrap();
+        pair.cold.internals().write_page_versions().unwrap();
+        evicted += pair.cold.internals().evict().unwrap();
         for [resident, cold] in &held {
             for _ in 0..reads {
                 let (which, v, w) = (pair.rng.next_u64(), pair.vertex(), pair.vertex());
@@ -100,7 +100,7 @@ fn change(graph: &Graph, rng: &mut Rng, edges: u64) {
         let write = || {
             graph.transact(3, |tx| {
                 tx.put_edges(new.iter().copied())?;
-                old.iter().try_for_each(|&(a, b)| tx.remove_edge(a, b).map(drop))
+                old.iter().try_for_each(|&(a, b)| tx.remove_edge((a, b)).map(drop))
             })
         };
         // A commit treats a latch of another thread as a change. On a busy machine, a thread that evicts
@@ -121,7 +121,7 @@ pub(crate) fn commits_go_on_beside_snapshots_that_see_what_they_saw() {
     let mut rng = Rng::new(5);
     for base in (0..VERTICES).step_by(RANGE as usize) {
         let edge = |_| (base + rng.below(RANGE), base + rng.below(RANGE));
-        graph.insert_edges(&(0..EDGES * RANGE / VERTICES).map(edge).collect::<Vec<_>>()).unwrap();
+        graph.insert_edges((0..EDGES * RANGE / VERTICES).map(edge).collect::<Vec<_>>()).unwrap();
     }
     graph.compact().unwrap();
     graph.close().unwrap();

@@ -20,13 +20,13 @@ fn options() -> Options {
 /// start over. True if both edges are new.
 fn write(graph: &Graph, in_a_batch: bool) -> bool {
     if in_a_batch {
-        return graph.insert_edges(&[(1, 3), (5, 9)]).unwrap() == 2;
+        return graph.insert_edges([(1, 3), (5, 9)]).unwrap() == 2;
     }
     let mut tx = graph.write().unwrap();
     // A commit that took the page for absent would report that the ends are missing.
     tx.create_endpoints(false).unwrap();
-    tx.put_edge(1_u64, 3).unwrap();
-    tx.put_edge(5_u64, 9).unwrap();
+    tx.put_edge((1_u64, 3)).unwrap();
+    tx.put_edge((5_u64, 9)).unwrap();
     tx.commit().is_ok()
 }
 
@@ -48,7 +48,7 @@ fn a_commit_beside_the_load_of_its_page_finds_what_is_there() {
                 assert_eq!(graph.snapshot().unwrap().degree(130_u64, Direction::Out).unwrap(), Some(1));
                 // The store may evict the loaded page again before the commit has its latches.
                 if round % 4 > 1 {
-                    graph.evict().unwrap();
+                    graph.internals().evict().unwrap();
                 }
             });
             scope.spawn(|| {

@@ -30,10 +30,10 @@ fn options() -> Options {
 /// Fills log segments, and writes a checkpoint.
 fn write(graph: &Graph, from: u64) {
     for v in from..from + 200 {
-        graph.insert_edge(v, v + 1).unwrap();
+        graph.insert_edge((v, v + 1)).unwrap();
     }
     graph.checkpoint().unwrap();
-    graph.insert_edge(from, from + 7).unwrap();
+    graph.insert_edge((from, from + 7)).unwrap();
 }
 
 #[test]

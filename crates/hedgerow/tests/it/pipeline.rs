@@ -163,8 +163,8 @@ fn a_pipeline_that_is_dropped_executes_what_was_submitted() {
 
 fn put(graph: &Graph, v: u64) -> hedgerow::Ticket {
     let mut tx = graph.write().unwrap();
-    tx.put_edge(v, v + 1).unwrap();
-    tx.put_edge(v, v + 2).unwrap();
+    tx.put_edge((v, v + 1)).unwrap();
+    tx.put_edge((v, v + 2)).unwrap();
     tx.submit().unwrap()
 }
 
@@ -209,9 +209,9 @@ fn a_reader_that_missed_a_submitted_transaction_is_refused() {
     put(&graph, 1).wait().unwrap();
     let mut reader = graph.write().unwrap();
     assert!(!reader.contains_edge((1, 9)).unwrap());
-    reader.put_edge(5, 6).unwrap();
+    reader.put_edge((5, 6)).unwrap();
     let mut tx = graph.write().unwrap();
-    tx.put_edge(1, 9).unwrap();
+    tx.put_edge((1, 9)).unwrap();
     let ticket = tx.submit().unwrap();
     assert!(reader.submit().unwrap_err().is_conflict());
     ticket.wait().unwrap();
@@ -221,7 +221,7 @@ fn a_reader_that_missed_a_submitted_transaction_is_refused() {
 fn a_failed_log_is_told_to_every_ticket() {
     let disk = SimFs::new();
     let graph = crate::common::small().open_on(disk.handle()).unwrap();
-    graph.insert_edge(1, 2).unwrap();
+    graph.insert_edge((1, 2)).unwrap();
     let fault =
         |at| Fault { class: FaultClass::Change, at, site: None, repeat: Repeat::Forever, errno: errno::EIO };
     disk.plan_fault(fault(disk.op_count()));
@@ -269,7 +269,7 @@ fn commits_wait_while_too_much_is_not_synced_and_snapshots_do_not() {
     let mut tickets = Vec::new();
     for i in 0..300u64 {
         let mut txn = graph.write().expect("open");
-        txn.put_edge(i, i + 1).expect("fits");
+        txn.put_edge((i, i + 1)).expect("fits");
         let before = graph.durable_ts();
         tickets.push(txn.submit().expect("accepted"));
         // With no byte to spare, each submission waits for the sync of the submission before it.

@@ -50,14 +50,14 @@ fn random_reads_that_exchange_chains_end_and_do_not_read_all_again() {
     let fs = CountingFs::new(disk.handle());
     let counters = fs.counters();
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(Arc::new(fs)).unwrap();
-    graph.most_memory_used();
+    graph.internals().most_memory_used();
     std::thread::scope(|scope| {
         let graph = &graph;
         (0..READERS).for_each(|seed| _ = scope.spawn(move || read(graph, seed)));
     });
     let bytes = counters.read_bytes.load(Relaxed);
     let stats = account::check(&graph).unwrap();
-    let most = graph.most_memory_used();
+    let most = graph.internals().most_memory_used();
     assert!(most <= LEAST_MEMORY_LIMIT, "{most} bytes");
     // About half of the chains are in memory, and the threads read many of them from files more than once.
     let share = 100 * stats.main_bytes / (SUBGRAPHS * SUBGRAPH * EDGES * 12);

@@ -15,7 +15,7 @@ type Openings<'a> = [&'a dyn Fn() -> hedgerow::Result<Graph>; 2];
 
 fn readers_exclude_writers([read, write]: Openings<'_>) {
     let writer = write().unwrap();
-    writer.insert_edge(1, 2).unwrap();
+    writer.insert_edge((1, 2)).unwrap();
     assert_eq!(held_by(read()), LockHolder::ThisProcess);
     writer.close().unwrap();
     let readers = [read().unwrap(), read().unwrap(), read().unwrap()];
@@ -31,7 +31,8 @@ fn readers_exclude_writers([read, write]: Openings<'_>) {
     reader.close().unwrap();
     let writer = write().unwrap();
     assert!(
-        writer.insert_edge(1, 3).unwrap() && snapshot.degree(1, hedgerow::Direction::Out).unwrap() == Some(1)
+        writer.insert_edge((1, 3)).unwrap()
+            && snapshot.degree(1, hedgerow::Direction::Out).unwrap() == Some(1)
     );
     drop((snapshot, reader));
     assert_eq!(held_by(read()), LockHolder::ThisProcess, "a reader of before has not let it go");

@@ -4,8 +4,8 @@
 use std::cell::Cell;
 
 use hedgerow::{
-    ArgumentError, Comparison, Direction, EdgeKey, EdgeSelection, Error, FindOptions, Graph, KindId,
-    LabelOptions, RemoveOptions, StateError, Value,
+    ArgumentError, Comparison, Direction, EdgeKey, EdgeLimit, EdgeSelection, Error, FindOptions, Graph,
+    KindId, LabelOptions, Lent, RemoveOptions, StateError, Value,
 };
 
 /// Makes edges from 0 to 1..=6, each with its number as a property, and as its rank in a `multi` label.
@@ -69,7 +69,7 @@ fn a_call_that_is_ended_keeps_the_batches_before() {
 #[test]
 fn an_undirected_edge_is_removed_once() {
     let graph = hedgerow::Options::new().directed(false).in_memory().unwrap();
-    graph.insert_edges(&[(1, 0), (0, 2), (2, 2), (2, 1)]).unwrap();
+    graph.insert_edges([(1, 0), (0, 2), (2, 2), (2, 1)]).unwrap();
     let removed = graph.remove_edges_where(&EdgeSelection::of(""), RemoveOptions::new().batch(1)).unwrap();
     assert_eq!((removed, graph.snapshot().unwrap().edge_count().unwrap()), (4, 0));
 }
@@ -78,13 +78,13 @@ fn an_undirected_edge_is_removed_once() {
 fn edges_without_ranks_have_no_newest() {
     let graph = graph(false);
     let snapshot = graph.snapshot().unwrap();
-    let newest = snapshot.newest_edges(0, ("saw", Direction::Out), 2);
-    let lent = snapshot.visit_newest_edges(0, ("saw", Direction::Out), 2, |_| ());
+    let newest = snapshot.first_edges(0, ("saw", Direction::Out), EdgeLimit::newest(2));
+    let lent = Lent::new(&snapshot).newest_edges(0, ("saw", Direction::Out), 2, |_| ());
     for refused in [newest.map(drop), lent.map(drop)] {
         let message = refused.unwrap_err().to_string();
         assert!(message.contains("label \"saw\" is not multi"), "{message}");
     }
-    let first = snapshot.first_edges(0, &EdgeSelection::of("saw"), 2).unwrap().unwrap();
+    let first = snapshot.first_edges(0, &EdgeSelection::of("saw"), EdgeLimit::first(2)).unwrap().unwrap();
     assert_eq!(
         first.found.iter().map(|edge| edge.properties[0].1.clone()).collect::<Vec<_>>(),
         [Value::I64(1), Value::I64(2)]
@@ -106,7 +106,16 @@ fn a_search_for_vertices_ends_when_it_is_told() {
         polls.get() == 2
     };
     let wanted = [("name", Value::from("y"))];
-    let ended = snapshot.find_vertices(KindId::DEFAULT, &wanted, FindOptions::new().until(&until));
+    let ended =
+        snapshot.scan_vertices().unwrap().find(KindId::DEFAULT, &wanted, FindOptions::new().until(&until));
     assert!(matches!(ended, Err(Error::State(StateError::Cancelled))), "{ended:?}");
-    assert!(snapshot.find_vertices(KindId::DEFAULT, &wanted, FindOptions::new()).unwrap().found.is_empty());
+    assert!(
+        snapshot
+            .scan_vertices()
+            .unwrap()
+            .find(KindId::DEFAULT, &wanted, FindOptions::new())
+            .unwrap()
+            .found
+            .is_empty()
+    );
 }

@@ -2,8 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests move directories")]
 
 use hedgerow::{
-    ArgumentError, Direction, EdgeKey, Error, Graph, KeyKind, LabelOptions, SalvageReport, Value, VertexKey,
-    WriteTxn,
+    ArgumentError, Direction, EdgeKey, Error, Graph, KeyKind, KindId, LabelOptions, SalvageReport, Value,
+    VertexKey, WriteTxn,
 };
 use hedgerow_testkit::{ModelConfig, SimFs, vertex_key};
 
@@ -51,10 +51,10 @@ fn later_commits_show_what_lost_ones_did() {
             1,
             &[
                 &|tx, key| {
-                    [(1, 2), (1, 3), (4, 5)].iter().for_each(|e| tx.put_edge(&key(e.0), &key(e.1)).unwrap())
+                    [(1, 2), (1, 3), (4, 5)].iter().for_each(|e| tx.put_edge((&key(e.0), &key(e.1))).unwrap())
                 },
                 &|tx, key| assert!(tx.remove_vertex(&key(1)).unwrap()),
-                &|tx, key| tx.put_edge(&key(1), &key(4)).unwrap(),
+                &|tx, key| tx.put_edge((&key(1), &key(4))).unwrap(),
             ],
         );
         let snapshot = graph.snapshot().unwrap();
@@ -71,10 +71,10 @@ fn later_commits_show_what_lost_ones_did() {
             keys,
             1,
             &[
-                &|tx, key| tx.put_edge(&key(1), &key(2)).unwrap(),
-                &|tx, key| assert!(tx.remove_edge(&key(1), &key(2)).unwrap()),
+                &|tx, key| tx.put_edge((&key(1), &key(2))).unwrap(),
+                &|tx, key| assert!(tx.remove_edge((&key(1), &key(2))).unwrap()),
                 &|tx, key| assert!(tx.remove_vertex(&key(1)).unwrap()),
-                &|tx, key| tx.put_edge(&key(2), &key(3)).unwrap(),
+                &|tx, key| tx.put_edge((&key(2), &key(3))).unwrap(),
             ],
         );
         let snapshot = graph.snapshot().unwrap();
@@ -91,9 +91,9 @@ fn later_commits_show_what_lost_ones_did() {
             keys,
             1,
             &[
-                &|tx, key| tx.put_edge(&key(1), &key(2)).unwrap(),
+                &|tx, key| tx.put_edge((&key(1), &key(2))).unwrap(),
                 &|tx, key| assert!(tx.insert_vertex(&key(7)).unwrap()),
-                &|tx, key| tx.put_edge(&key(7), &key(2)).unwrap(),
+                &|tx, key| tx.put_edge((&key(7), &key(2))).unwrap(),
             ],
         );
         let dense = u64::from(keys == KeyKind::Dense);
@@ -108,10 +108,10 @@ fn losses_name_labels() {
     let disk = SimFs::new();
     let graph = crate::common::small().background_settling(false).open_on(disk.handle()).unwrap();
     graph.define_label("calls", LabelOptions::new()).unwrap();
-    graph.define_vertex_property("age", hedgerow::PropertyType::I64).unwrap();
+    graph.define_vertex_property(KindId::DEFAULT, "age", hedgerow::PropertyType::I64).unwrap();
     let mut tx = graph.write().unwrap();
     for v in 0..500u64 {
-        tx.put_edge(v, v + 1).unwrap();
+        tx.put_edge((v, v + 1)).unwrap();
         tx.put_edge_with(EdgeKey::new("calls", v, v + 2), [("", Value::I64(0)); 0]).unwrap();
         tx.put_vertex_with(v, [("age", Value::I64(v as i64))]).unwrap();
     }
@@ -167,7 +167,7 @@ fn nothing_is_written_into_the_store_itself() {
         let target = if link == "link" { path("store") } else { path("store/sub") };
         std::os::unix::fs::symlink(target, path(link)).unwrap();
     }
-    Graph::open(path("store")).unwrap().insert_edge(1u64, 2u64).unwrap();
+    Graph::open(path("store")).unwrap().insert_edge((1u64, 2u64)).unwrap();
     std::fs::create_dir(path("store/sub")).unwrap();
     let inside = [
         "store",

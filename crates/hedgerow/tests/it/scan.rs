@@ -24,7 +24,7 @@ fn fill(graph: &Graph) {
         let name = format!("{src}-{dst}");
         tx.put_edge_with(road(src, dst), [("miles", Value::F64(miles)), ("name", name.into())]).unwrap();
     }
-    tx.put_edge(2, 9).unwrap();
+    tx.put_edge((2, 9)).unwrap();
     tx.commit().unwrap();
 }
 

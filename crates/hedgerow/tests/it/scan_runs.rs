@@ -35,7 +35,7 @@ impl World {
         graph
             .define_label("calls", LabelOptions::new().multi(true).property("seconds", PropertyType::I64))
             .unwrap();
-        graph.define_vertex_property("name", PropertyType::Utf8).unwrap();
+        graph.define_vertex_property(KindId::DEFAULT, "name", PropertyType::Utf8).unwrap();
         World { graph, directed, rng: SplitMix64::new(5), calls: Calls::new(), named: Named::new() }
     }
 
@@ -65,8 +65,7 @@ impl World {
         let removed: Vec<_> = self.calls.keys().copied().step_by(11).collect();
         for at in removed {
             assert!(
-                tx.remove_edge_of(EdgeKey::new("calls", u64::from(at.0), u64::from(at.1)).rank(at.2))
-                    .unwrap()
+                tx.remove_edge(EdgeKey::new("calls", u64::from(at.0), u64::from(at.1)).rank(at.2)).unwrap()
             );
             self.calls.remove(&at);
         }
@@ -134,7 +133,7 @@ fn a_scan_in_runs_sees_one_snapshot_beside_commits_and_evictions() {
                 world.graph.checkpoint().unwrap();
             }
             if round % 3 == 2 {
-                assert!(world.graph.evict().unwrap() > 0 || round == 2);
+                assert!(world.graph.internals().evict().unwrap() > 0 || round == 2);
             }
             let snapshot = world.graph.snapshot().unwrap();
             let expected = (world.calls.clone(), world.named.clone());
@@ -142,7 +141,7 @@ fn a_scan_in_runs_sees_one_snapshot_beside_commits_and_evictions() {
                 world.commit();
                 if round % 2 == 0 {
                     world.graph.checkpoint().unwrap();
-                    world.graph.evict().unwrap();
+                    world.graph.internals().evict().unwrap();
                 }
             });
             assert!(found == expected, "{directed}, round {round}: other edges or vertices");

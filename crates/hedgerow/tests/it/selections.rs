@@ -144,7 +144,7 @@ fn a_view_of_chosen_edges_is_made_once_and_goes_with_its_snapshots() {
     assert!(charged > 0);
     let other_value = both.clone().filter("since", Comparison::Greater, 2023);
     assert_eq!(a.view(&other_value).unwrap().edge_count(), 1);
-    graph.insert_edge(8, 9).unwrap();
+    graph.insert_edge((8, 9)).unwrap();
     let later = graph.snapshot().unwrap();
     assert_eq!(later.view(&both).unwrap().vertex_count(), 5, "of another timestamp");
     let weak = Arc::downgrade(&view);
@@ -268,7 +268,7 @@ fn what_makes_no_sense_is_an_error_that_names_it() {
         Error::Argument(ArgumentError::NoSuchLabel { ref label, .. }) if label == "hates"
     ));
     let unweighted = EdgeSelection::of_labels(["knows", ""]).weighted_by("since", None);
-    graph.insert_edge(1, 2).unwrap();
+    graph.insert_edge((1, 2)).unwrap();
     let later = graph.snapshot().unwrap();
     let error = later.view(&unweighted).map(drop).unwrap_err();
     assert_eq!(error.to_string(), "the edge from 1 to 2 has no value of property since");

@@ -14,9 +14,9 @@ fn fill(graph: &Graph, edges: usize) -> u64 {
     for n in 0..edges {
         let (u, v) = (rng.below(VERTICES), rng.below(VERTICES));
         if rng.below(5) == 0 {
-            graph.remove_edge(u, v).unwrap();
+            graph.remove_edge((u, v)).unwrap();
         } else {
-            graph.insert_edge(u, v).unwrap();
+            graph.insert_edge((u, v)).unwrap();
         }
         if n % 512 == 511 {
             entries = entries.max(graph.stats().unwrap().delta_entries);

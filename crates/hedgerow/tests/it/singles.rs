@@ -38,9 +38,9 @@ fn joins(keys: KeyKind, directed: bool) {
         let (src, dst) = if rng.eighths(4) { (src, dst) } else { (dst, src) };
         let edge = if directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
         let (changed, expected) = if rng.eighths(5) {
-            (graph.insert_edge(&key(src), &key(dst)), edges.insert(edge))
+            (graph.insert_edge((&key(src), &key(dst))), edges.insert(edge))
         } else {
-            (graph.remove_edge(&key(src), &key(dst)), edges.remove(&edge))
+            (graph.remove_edge((&key(src), &key(dst))), edges.remove(&edge))
         };
         assert_eq!(changed.expect("both are there"), expected, "{keys:?} {directed}, {src} to {dst}");
     }

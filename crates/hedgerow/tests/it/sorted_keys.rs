@@ -32,9 +32,9 @@ fn store() -> SimFs {
 
 /// Calls `f`, and checks that the account stays within the limit during the call.
 fn watched<R>(what: &str, graph: &Graph, f: impl FnOnce() -> R) -> R {
-    graph.most_memory_used();
+    graph.internals().most_memory_used();
     let done = f();
-    let most = graph.most_memory_used();
+    let most = graph.internals().most_memory_used();
     assert!(most <= LIMIT, "{what}: {most} bytes of {LIMIT}");
     done
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use hedgerow::{
-    Direction, Durability, EdgeSelection, Error, Graph, KernelView, KeyKind, Options, Snapshot, StorageError,
-    TieredView, Topology, VertexId,
+    Direction, Durability, Error, Graph, KernelView, KeyKind, Options, Snapshot, StorageError, TieredView,
+    Topology, VertexId,
 };
 use hedgerow_analytics::{run_by_page, run_resident};
 use hedgerow_core::SubgraphId;
@@ -52,7 +52,7 @@ fn put(graph: &Graph, kind: Kind, edges: &[(u64, u64)]) {
     if kind.weighted {
         let weighted = edges.iter().map(|&(a, b)| (a, b, ((a * 31 + b) % 97 + 1) as f64));
         let mut tx = graph.write().unwrap();
-        tx.put_weighted_edges(weighted).unwrap();
+        tx.put_edges(weighted).unwrap();
         tx.commit().unwrap();
     } else {
         graph.insert_edges(edges).unwrap();
@@ -158,7 +158,7 @@ fn kernels_and_scans_of_a_graph_larger_than_its_limit_give_what_they_give_in_mem
         let graph = kind.options().memory_limit(limit).open_on(disk.handle()).unwrap();
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(scan(&snapshot), scanned);
-        let view = snapshot.kernel_view(&EdgeSelection::all()).unwrap();
+        let view = KernelView::new(&snapshot, Direction::Out).unwrap();
         let KernelView::Tiered(view) = view else { panic!("{kind:?}: it fits") };
         let (found, most) = most_used(&graph, || these_by_page(&kernels, &view));
         agree(&found, &expected);
@@ -166,7 +166,7 @@ fn kernels_and_scans_of_a_graph_larger_than_its_limit_give_what_they_give_in_mem
         assert!(matches!(triangles, Err(KernelError::NotResident { kernel: "tc" })));
         assert!(most <= limit, "{most} of {limit}");
         check_account(&graph, &view, limit);
-        let (ids, keys) = snapshot.all_vertex_keys().unwrap();
+        let (ids, keys) = snapshot.scan_vertices().unwrap().keys().unwrap();
         assert_eq!((ids.len() as u64, keys.len()), (snapshot.vertex_count(), ids.len()));
         drop((view, snapshot));
         assert_eq!(common::account::check(&graph).unwrap().view_bytes, 0, "{kind:?}");
@@ -244,8 +244,8 @@ fn a_held_view_by_the_page_gives_the_same_while_the_graph_changes() {
             );
             if round % 3 == 0 {
                 graph.checkpoint().unwrap();
-                graph.write_page_versions().unwrap();
-                assert!(graph.evict().unwrap() > 0);
+                graph.internals().write_page_versions().unwrap();
+                assert!(graph.internals().evict().unwrap() > 0);
             }
         }
         agree(&these_by_page(&kernels, &view), &before);
@@ -315,8 +315,8 @@ fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
         scope.spawn(move || {
             while !over.load(Relaxed) {
                 graph.checkpoint().unwrap();
-                graph.write_page_versions().unwrap();
-                evicted.fetch_add(graph.evict().unwrap() as u64, Relaxed);
+                graph.internals().write_page_versions().unwrap();
+                evicted.fetch_add(graph.internals().evict().unwrap() as u64, Relaxed);
             }
         });
         scope.spawn(move || {
@@ -325,8 +325,8 @@ fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
                 for _ in 0..40 {
                     let (a, b) = (rng.below(2 * PAGE / 16) * 16, rng.below(2 * PAGE / 16) * 16);
                     match rng.below(3) {
-                        0 => graph.remove_edge(a, b).unwrap(),
-                        _ => graph.insert_edge(a, b).unwrap(),
+                        0 => graph.remove_edge((a, b)).unwrap(),
+                        _ => graph.insert_edge((a, b)).unwrap(),
                     };
                 }
                 // A checkpoint yields to commits.

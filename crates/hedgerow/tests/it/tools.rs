@@ -79,7 +79,7 @@ pub(crate) fn a_backup_beside_writers_is_a_prefix() {
             // The commit `n` inserts the edge from n to n + 1.
             let mut n = 0u64;
             while !over.load(Ordering::SeqCst) {
-                graph.insert_edge(n, n + 1).unwrap();
+                graph.insert_edge((n, n + 1)).unwrap();
                 n += 1;
             }
         });
@@ -101,7 +101,7 @@ pub(crate) fn a_backup_beside_writers_is_a_prefix() {
 pub(crate) fn a_backup_overwrites_nothing_and_cleans_up() {
     let graph = Graph::in_memory().unwrap();
     for v in 0..2000u64 {
-        graph.insert_edge(v, v * 7 % 2000).unwrap();
+        graph.insert_edge((v, v * 7 % 2000)).unwrap();
     }
     let taken = SimFs::new();
     taken.put("notes.txt", b"mine");
@@ -314,7 +314,7 @@ pub(crate) fn a_hub_that_is_lost_is_told_edge_by_edge() {
         let graph = crate::common::small().keys(keys).weighted(true).open_on(disk.handle()).unwrap();
         let edges: Vec<(u64, u64, f64)> = (1..=EDGES).map(|v| (0, v, 1.0 / v as f64)).collect();
         let mut tx = graph.write().unwrap();
-        tx.put_weighted_edges(&edges).unwrap();
+        tx.put_edges(&edges).unwrap();
         tx.commit().unwrap();
         graph.compact().unwrap();
         graph.close().unwrap();
@@ -331,7 +331,10 @@ pub(crate) fn a_hub_that_is_lost_is_told_edge_by_edge() {
         if keys == KeyKind::Dense {
             assert!((most..EDGES).contains(&report.edges) && report.lost_edges == 0, "{report}");
             assert_eq!(snapshot.degree(0u64, hedgerow::Direction::Out).unwrap(), Some(report.edges as usize));
-            assert_eq!(snapshot.weight(0u64, EDGES).unwrap(), Some(1.0 / EDGES as f64));
+            assert_eq!(
+                snapshot.default_label().weight_between(0u64, EDGES).unwrap(),
+                Some(1.0 / EDGES as f64)
+            );
         } else {
             assert!((most..EDGES).contains(&report.lost_edges) && report.edges == 0, "{report}");
             assert_eq!(report.vertices, EDGES + 1 - 64 * report.lost_subgraphs);

@@ -60,7 +60,7 @@ fn store_of(kind: Kind) -> SimFs {
         let edges: Vec<(u64, u64)> = (0..1 << 16).map(|_| edge()).collect();
         let mut tx = graph.write().unwrap();
         let weighted = edges.iter().map(|&(a, b)| (a, b, ((a + 3 * b) % 97) as f64));
-        tx.put_weighted_edges(weighted).unwrap();
+        tx.put_edges(weighted).unwrap();
         tx.commit().unwrap();
     }
     if kind == Kind::Labels {
@@ -354,8 +354,8 @@ fn change(graph: &Graph) {
         for _ in 0..60 {
             let (a, b) = (rng.below(16) * 4_000 + rng.below(64), rng.below(1_024));
             match rng.below(3) {
-                0 => _ = tx.remove_edge(a, a % 64).unwrap(),
-                _ => tx.put_edge(a, b).unwrap(),
+                0 => _ = tx.remove_edge((a, a % 64)).unwrap(),
+                _ => tx.put_edge((a, b)).unwrap(),
             }
         }
         tx.commit().unwrap();
@@ -378,7 +378,7 @@ fn backups_checkpoints_and_compaction_keep_within_the_limit_and_lose_nothing() {
         let check = |what: &str, most: u64| assert!(most <= bound, "{kind:?}, {what}: {most} of {bound}");
         fill(&graph);
         // The eviction covers chains that were in memory, and pages that the store never loaded.
-        let evicted = graph.evict().unwrap();
+        let evicted = graph.internals().evict().unwrap();
         assert!(evicted > 100, "{kind:?}: {evicted}");
         change(&graph);
         let copy = SimFs::new();
@@ -387,7 +387,7 @@ fn backups_checkpoints_and_compaction_keep_within_the_limit_and_lose_nothing() {
         check("checkpoint", watched(&graph, || graph.checkpoint().unwrap()).1);
         assert_eq!(content(&open(*kind, &limited, None)), expected, "{kind:?}: checkpoint");
         fill(&graph);
-        let evicted = graph.evict().unwrap();
+        let evicted = graph.internals().evict().unwrap();
         assert!(evicted > 30, "{kind:?}: {evicted}");
         check("compact", watched(&graph, || graph.compact().unwrap()).1);
         assert!(graph.check().unwrap().is_ok());

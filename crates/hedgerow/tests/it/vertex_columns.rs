@@ -139,7 +139,7 @@ fn a_transaction_reads_what_it_put_by_the_column() {
     let graph = Graph::in_memory().unwrap();
     let ages = Column::from(vec![30, 40, 50]);
     let mut tx = graph.write().unwrap();
-    tx.put_edge(1, 2).unwrap();
+    tx.put_edge((1, 2)).unwrap();
     tx.put_vertex_columns(KindId::DEFAULT, [2, 3], &[("age", &ages)], 1).unwrap();
     assert!(tx.contains_vertex(3).unwrap());
     assert_eq!(tx.vertex_property(2, "age").unwrap(), Some(Value::I64(40)));
@@ -161,9 +161,9 @@ fn columns_that_do_not_fit_add_nothing() {
     let mut tx = graph.write().unwrap();
     tx.put_vertex_columns(KindId::DEFAULT, [1], &[("age", &ages)], 0).unwrap();
     let mut refused = |kind, keys: &[VertexKey], columns: &[(&str, &Column)], from| {
-        let before = tx.len();
+        let before = tx.operation_count();
         let error = tx.put_vertex_columns(kind, keys, columns, from).unwrap_err();
-        assert_eq!(tx.len(), before);
+        assert_eq!(tx.operation_count(), before);
         error
     };
     let two = [1, 2].map(VertexKey::U64);

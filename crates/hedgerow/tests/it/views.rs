@@ -22,7 +22,7 @@ fn random_graph(directed: bool, weighted: bool, seed: u64) -> (Graph, Rng) {
     let mut rng = Rng::new(seed);
     let mut tx = graph.write().unwrap();
     for _ in 0..60_000 {
-        tx.put_edge(rng.below(VERTICES), rng.below(VERTICES)).unwrap();
+        tx.put_edge((rng.below(VERTICES), rng.below(VERTICES))).unwrap();
     }
     tx.commit().unwrap();
     (graph, rng)
@@ -105,7 +105,7 @@ pub(crate) fn reads_by_id_find_every_neighbor_of_a_hub() {
     let mut neighbors: Vec<u64> = (0..hub).collect();
     hedgerow_workload::shuffle(&mut neighbors, rng.next_u64());
     let (kept, absent) = neighbors.split_at(30_000);
-    kept.iter().for_each(|&v| assert!(graph.insert_edge(hub, v).unwrap()));
+    kept.iter().for_each(|&v| assert!(graph.insert_edge((hub, v)).unwrap()));
     for view in [false, true] {
         let snapshot = graph.snapshot().unwrap();
         snapshot.default_label().set_views_by_reads(false);
@@ -131,9 +131,9 @@ fn change(graph: &Graph, rng: &mut Rng) {
     let (kind, weight) = (rng.below(8), rng.below(9) as f64);
     let change = |tx: &mut hedgerow::WriteTxn| match kind {
         0 => tx.remove_vertex(u).map(drop),
-        1..4 => tx.remove_edge(u, v).map(drop),
-        4 if graph.config().weighted => tx.put_weighted_edge(u, v, weight),
-        _ => tx.put_edge(u, v),
+        1..4 => tx.remove_edge((u, v)).map(drop),
+        4 if graph.config().weighted => tx.put_edge((u, v, weight)),
+        _ => tx.put_edge((u, v)),
     };
     // Two writers may conflict.
     graph.transact(1000, change).unwrap();
@@ -143,7 +143,7 @@ pub(crate) fn snapshots_of_one_timestamp_share_a_view() {
     let (graph, _) = random_graph(false, false, 1);
     let (a, b) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
     assert!(std::ptr::eq(a.default_label().view().unwrap(), b.default_label().view().unwrap()));
-    graph.insert_edge(1, 2).unwrap();
+    graph.insert_edge((1, 2)).unwrap();
     let c = graph.snapshot().unwrap();
     assert!(!std::ptr::eq(a.default_label().view().unwrap(), c.default_label().view().unwrap()));
     let stats = graph.stats().unwrap();
@@ -159,10 +159,10 @@ pub(crate) fn a_few_point_reads_build_no_view() {
         let (u, v) = (rng.below(VERTICES), rng.below(VERTICES));
         snapshot.contains_vertex(u).unwrap();
         snapshot.contains_edge((u, v)).unwrap();
-        snapshot.weight(u, v).unwrap();
+        snapshot.default_label().weight_between(u, v).unwrap();
         snapshot.degree(u, Direction::In).unwrap();
         snapshot.neighbors(u, Direction::Out).unwrap();
-        snapshot.weighted_neighbors(u, Direction::In).unwrap();
+        snapshot.default_label().weighted_neighbors(u, Direction::In).unwrap();
         snapshot.vertex_id(u).unwrap().map(|id| snapshot.vertex_key(id).unwrap());
         assert!(snapshot.vertex_count() > 0 && snapshot.edge_count().unwrap() > 0);
         let mut tx = graph.write().unwrap();
@@ -283,7 +283,7 @@ pub(crate) fn a_settled_graph_gets_a_settled_view_at_the_same_timestamp() {
     assert_eq!(corrected(&graph.snapshot().unwrap()), 0);
     // A few edges in each subgraph, so that the view copies hardly any lists.
     for _ in 0..600 {
-        graph.insert_edge(rng.below(VERTICES), rng.below(VERTICES)).unwrap();
+        graph.insert_edge((rng.below(VERTICES), rng.below(VERTICES))).unwrap();
     }
     assert!(corrected(&graph.snapshot().unwrap()) > 500);
     graph.settle().unwrap();
@@ -299,7 +299,7 @@ pub(crate) fn a_view_that_keeps_many_old_lists_is_given_up() {
     while graph.stats().unwrap().views_kept > 0 {
         let mut tx = graph.write().unwrap();
         for _ in 0..20_000 {
-            tx.put_edge(rng.below(VERTICES), rng.below(VERTICES)).unwrap();
+            tx.put_edge((rng.below(VERTICES), rng.below(VERTICES))).unwrap();
         }
         tx.commit().unwrap();
         assert!(graph.snapshot().unwrap().edge_count().unwrap() < 3_000_000, "the view was never given up");
@@ -334,7 +334,7 @@ pub(crate) fn views_of_labels_are_kept_and_made_of_one_another() {
         for i in 0..40 {
             let key = EdgeKey::new(&name, rng.below(2000), rng.below(2000));
             if i > 0 && rng.below(4) == 0 {
-                tx.remove_edge_of(key).unwrap();
+                tx.remove_edge(key).unwrap();
             } else {
                 tx.put_edge_with(key, [] as [(&str, Value); 0]).unwrap();
             }

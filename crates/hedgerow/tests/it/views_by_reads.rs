@@ -14,7 +14,7 @@ fn random_graph(options: Options) -> Graph {
     for _ in 0..2 {
         let mut tx = graph.write().unwrap();
         for _ in 0..20_000 {
-            tx.put_edge(rng.below(VERTICES), rng.below(VERTICES)).unwrap();
+            tx.put_edge((rng.below(VERTICES), rng.below(VERTICES))).unwrap();
         }
         tx.commit().unwrap();
     }
@@ -27,7 +27,9 @@ type Read = (&'static str, fn(&Snapshot, u64, u64) -> u64);
 const READS: [Read; 10] = [
     ("contains_edge", |s, u, v| u64::from(s.contains_edge((u, v)).unwrap())),
     ("contains_edge_by_id", |s, u, v| u64::from(s.default_label().contains_edge(id(u), id(v)).unwrap())),
-    ("weight", |s, u, v| s.weight(u, v).unwrap().map_or(0, |weight| 1 + weight as u64)),
+    ("weight", |s, u, v| {
+        s.default_label().weight_between(u, v).unwrap().map_or(0, |weight| 1 + weight as u64)
+    }),
     ("degree", |s, u, _| s.degree(u, Direction::Out).unwrap().unwrap_or(99) as u64),
     ("degree_by_id", |s, u, _| s.default_label().degree(id(u), Direction::In).unwrap() as u64),
     ("contains_vertex", |s, u, _| u64::from(s.contains_vertex(u).unwrap())),
@@ -131,7 +133,7 @@ fn no_read_makes_a_view_where_it_may_not() {
     snapshot.default_label().set_views_by_reads(true);
     assert_eq!(all_reads(), by_chains);
     assert_eq!(views(&graph), 1);
-    graph.insert_edge(1, 1).unwrap();
+    graph.insert_edge((1, 1)).unwrap();
     let allowed = graph.snapshot().unwrap();
     allowed.default_label().set_views_by_reads(true);
     assert_eq!(allowed.contains_edges(&pairs, "").unwrap()[2..], by_chains[2..]);
@@ -172,7 +174,7 @@ fn threads_that_read_one_snapshot_make_one_view() {
                     assert_eq!(read(snapshot, u, v), read(plain, u, v), "{name} {u} {v}");
                     // The snapshot stays at its timestamp.
                     if at.is_multiple_of(1000) {
-                        graph.insert_edge(u, v).unwrap();
+                        graph.insert_edge((u, v)).unwrap();
                     }
                 }
             });

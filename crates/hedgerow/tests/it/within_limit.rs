@@ -96,7 +96,7 @@ fn write(graph: &Graph, rng: &mut SplitMix64) {
     for _ in 0..20 {
         let mut tx = graph.write().unwrap();
         for _ in 0..20 {
-            tx.put_weighted_edge(rng.below(128), rng.below(128), 1.0).unwrap();
+            tx.put_edge((rng.below(128), rng.below(128), 1.0)).unwrap();
         }
         tx.commit().unwrap();
     }
@@ -111,7 +111,7 @@ fn reads_of_many_threads_keep_the_account_within_the_limit() {
         fill(&graph);
         let before = graph.stats().unwrap().memory_bytes();
         assert!(before > LIMIT / 2, "{kind:?}: {before} bytes in memory");
-        graph.most_memory_used();
+        graph.internals().most_memory_used();
         let (over, watched) = (AtomicBool::new(false), AtomicU64::new(0));
         let (scanned, lists) = (AtomicU64::new(0), AtomicU64::new(0));
         std::thread::scope(|scope| {
@@ -150,7 +150,7 @@ fn reads_of_many_threads_keep_the_account_within_the_limit() {
                 }
             });
         });
-        let most = graph.most_memory_used().max(watched.into_inner());
+        let most = graph.internals().most_memory_used().max(watched.into_inner());
         assert!(most <= LIMIT, "{kind:?}: {most} of {LIMIT}");
         let entries = graph.snapshot().unwrap().edge_count().unwrap() * 2 * READERS / u64::from(SHARE);
         let (scanned, lists) = (scanned.into_inner(), lists.into_inner());

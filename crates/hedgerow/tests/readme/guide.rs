@@ -23,7 +23,7 @@ pub(super) fn opening() -> Result<(), Box<dyn std::error::Error>> {
 pub(super) fn transactions(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
     // ---
     let mut txn = graph.write()?;
-    txn.insert_edge("ann", "bob")?;
+    txn.insert_edge(("ann", "bob"))?;
     assert!(txn.contains_edge(("bob", "ann"))?); // own writes are seen (an undirected graph here)
     let timestamp = txn.commit()?;
     // ---
@@ -37,7 +37,7 @@ pub(super) fn retries(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
         if txn.degree("ann", Direction::Out)?.unwrap_or(0) >= 100 {
             return Ok(false);
         }
-        txn.insert_edge("ann", "cem")
+        txn.insert_edge(("ann", "cem"))
     })?;
     // ---
     assert!(is_new && graph.snapshot()?.timestamp() == timestamp);
@@ -78,7 +78,7 @@ pub(super) fn kinds() -> Result<(), Box<dyn std::error::Error>> {
         now.neighbors(page.key(7), ("edited", Direction::In))?,
         Some(vec![user.key("ann").to_owned()])
     );
-    assert_eq!((now.vertex_count_of(page)?, now.vertex_count_of(user)?), (1, 1));
+    assert_eq!((now.scan_vertices()?.count_of(page)?, now.scan_vertices()?.count_of(user)?), (1, 1));
     // ---
     Ok(())
 }
@@ -175,13 +175,13 @@ pub(super) fn errors(tx: WriteTxn) -> hedgerow::Result<()> {
 
 pub(super) fn kept(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
     // ---
-    use hedgerow::kernels::Maintain;
-    use hedgerow::kernels::maintain::Answer;
+    use hedgerow::LabelSnapshot;
+    use hedgerow::kernels::maintain::{Answer, Handle};
 
-    let mut components = graph.maintain("wcc")?;
-    components.at(&graph.snapshot()?)?;
-    graph.insert_edge(2, 3)?;
-    let (answer, made) = components.at(&graph.snapshot()?)?;
+    let mut components = Handle::new("wcc")?;
+    components.at(&LabelSnapshot::new(&graph.snapshot()?, "")?)?;
+    graph.insert_edge((2, 3))?;
+    let (answer, made) = components.at(&LabelSnapshot::new(&graph.snapshot()?, "")?)?;
     if let Answer::Components(kept) = answer {
         println!("{} names, {made:?}", kept.names().len()); // Made::FromChanges(1)
     }
@@ -189,10 +189,8 @@ pub(super) fn kept(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(made, hedgerow::kernels::maintain::Made::FromChanges(1));
     graph.define_label("calls", hedgerow::LabelOptions::new())?;
     // ---
-    use hedgerow::kernels::maintain::Handle;
-
     let mut calls = Handle::new("wcc")?;
-    calls.at(&graph.snapshot()?.of_label("calls")?)?;
+    calls.at(&LabelSnapshot::new(&graph.snapshot()?, "calls")?)?;
     // ---
     Ok(())
 }

@@ -57,7 +57,7 @@ fn the_examples_of_the_guide_run_as_printed() {
     guide::cancelled(&snapshot).expect("a kernel");
     let payments = Graph::in_memory().expect("a graph");
     payments.define_label("trusts", trusts).expect("a label");
-    payments.insert_edge(1, 2).expect("an edge");
+    payments.insert_edge((1, 2)).expect("an edge");
     guide::either(&payments).expect("reads of both");
     guide::kept(&payments).expect("an answer that is kept");
     guide::errors(payments.write().expect("a transaction")).expect("committed");

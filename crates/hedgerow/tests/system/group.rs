@@ -5,10 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use hedgerow::{
-    Direction, Durability, EdgeSelection, Graph, KernelView, KeyKind, LEAST_MEMORY_LIMIT, LabelId, LabelRef,
-    Options, VertexId,
-};
+use hedgerow::{Direction, Durability, Graph, KernelView, KeyKind, LEAST_MEMORY_LIMIT, Options, VertexId};
 use hedgerow_kernels::{BfsConfig, PageRankConfig, SsspConfig};
 use hedgerow_testkit::{explored, skipped};
 use hedgerow_workload::rng::Rng;
@@ -137,7 +134,7 @@ fn read_and_write(graph: &Graph, limit: u64) {
     assert!(sum / (2 * VERTICES / 3) > mean / 2, "{sum} is too little for {edges} edges");
     let mut new = 0;
     for _ in 0..EDGES / 100 {
-        new += u64::from(graph.insert_weighted_edge(rng.below(2048), rng.below(2048), 0.5).expect("written"));
+        new += u64::from(graph.insert_edge((rng.below(2048), rng.below(2048), 0.5)).expect("written"));
     }
     assert!(graph.memory_bytes() <= limit, "{} of {limit}", graph.memory_bytes());
     assert_eq!(graph.snapshot().and_then(|now| now.edge_count()).expect("counted"), edges + new);
@@ -148,7 +145,7 @@ fn read_and_write(graph: &Graph, limit: u64) {
 fn run_kernels(graph: &Graph, limit: u64) {
     let snapshot = graph.snapshot().expect("open");
     let edges = snapshot.edge_count().expect("counted");
-    let view = snapshot.kernel_view(&EdgeSelection::of(LabelRef::Id(LabelId::DEFAULT))).expect("a view");
+    let view = KernelView::new(&snapshot, "").expect("a view");
     let KernelView::Tiered(view) = view else { panic!("a view in memory within {limit} bytes") };
     hedgerow_kernels::bfs(&view, VertexId(1), &BfsConfig::default()).expect("by the page");
     hedgerow_kernels::sssp(&view, VertexId(1), &SsspConfig::default()).expect("by the page");
@@ -176,7 +173,7 @@ fn stored(store: &Path) -> u64 {
         let edge = |_| (rng.below(VERTICES), rng.below(VERTICES), 1.5);
         let edges: Vec<(u64, u64, f64)> = (0..200_000).map(edge).collect();
         let mut tx = graph.write().expect("open");
-        tx.put_weighted_edges(edges).expect("put");
+        tx.put_edges(edges).expect("put");
         tx.commit().expect("committed");
     }
     graph.settle().expect("settled");

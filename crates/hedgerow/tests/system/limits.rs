@@ -73,7 +73,7 @@ impl Run {
         let kind = self.plan.rng.below(22);
         let begun = std::time::Instant::now();
         self.call(kind);
-        let most = self.graph.most_memory_used();
+        let most = self.graph.internals().most_memory_used();
         assert!(most <= self.plan.limit, "{kind}: {most} of {}", self.plan.limit);
         if std::env::var("LOG").is_ok() {
             println!(
@@ -148,7 +148,7 @@ impl Run {
         let mut tx = self.graph.write().expect("open");
         let removed = edges.iter().try_for_each(|&(label, src, dst)| {
             let name = Plan::label(label);
-            assert!(tx.remove_edge_of(EdgeKey::new(name.as_str(), src, dst))?, "{label} {src} {dst}");
+            assert!(tx.remove_edge(EdgeKey::new(name.as_str(), src, dst))?, "{label} {src} {dst}");
             Ok(())
         });
         let done = removed.and_then(|()| tx.commit().map(drop));
@@ -218,7 +218,7 @@ impl Run {
         let directions = [EdgeDirection::Out, EdgeDirection::In, EdgeDirection::Both];
         let direction = directions[self.plan.rng.below(3) as usize];
         selection = selection.direction(direction);
-        let view = snapshot.kernel_view(&selection);
+        let view = KernelView::new(&snapshot, &selection);
         let Some(view) = self.told("a view", view) else { return };
         if direction != EdgeDirection::Both {
             assert_eq!(view.edge_count(), self.model.count(&labels, below), "{labels:?} {below:?}");

@@ -117,7 +117,7 @@ fn commit_for(store: &Graph, edges: &Stream<'_>, clients: usize) -> Result<f64> 
     let client = || -> hedgerow::Result<()> {
         while begun.elapsed() < PHASE {
             let Some((u, v)) = edges.take() else { break };
-            if store.insert_edge(u, v)? {
+            if store.insert_edge((u, v))? {
                 commits.fetch_add(1, Ordering::Relaxed);
             }
         }

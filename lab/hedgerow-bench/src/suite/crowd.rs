@@ -195,7 +195,7 @@ fn write(
             break;
         }
         let begun = Instant::now();
-        store.remove_edge(u64::from(edge.0), u64::from(edge.1))?;
+        store.remove_edge((u64::from(edge.0), u64::from(edge.1)))?;
         slowest.note(begun);
         let begun = Instant::now();
         load::insert_one(store, work, edge)?;

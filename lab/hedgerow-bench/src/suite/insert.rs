@@ -121,7 +121,7 @@ fn latencies(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let mut taken: Vec<u32> = Vec::with_capacity(work.graph.edges.len());
     for &(u, v) in &work.graph.edges {
         let begun = Instant::now();
-        store.insert_edge(u64::from(u), u64::from(v))?;
+        store.insert_edge((u64::from(u), u64::from(v)))?;
         taken.push(u32::try_from(begun.elapsed().as_nanos()).unwrap_or(u32::MAX));
     }
     taken.sort_unstable();

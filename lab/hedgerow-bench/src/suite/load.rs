@@ -63,7 +63,7 @@ pub(crate) fn store_for(graph: &LoadedGraph) -> Result<Graph> {
 pub(crate) fn write_weighted(store: &Graph, graph: &LoadedGraph) -> Result<f64> {
     let begun = Instant::now();
     for (&(u, v), &weight) in graph.edges.iter().zip(graph.weights.iter().flatten()) {
-        store.insert_weighted_edge(u64::from(u), u64::from(v), weight)?;
+        store.insert_edge((u64::from(u), u64::from(v), weight))?;
     }
     Ok(begun.elapsed().as_secs_f64())
 }
@@ -85,9 +85,9 @@ pub(crate) fn insert_vertices(store: &Graph, vertices: usize) -> Result<()> {
 pub(super) fn insert_one(store: &Graph, work: &Work<'_>, edge: &(u32, u32)) -> Result<()> {
     let (u, v) = (u64::from(edge.0), u64::from(edge.1));
     if work.graph.weights.is_some() {
-        store.insert_weighted_edge(u, v, weight(work.graph.directed, edge))?;
+        store.insert_edge((u, v, weight(work.graph.directed, edge)))?;
     } else {
-        store.insert_edge(u, v)?;
+        store.insert_edge((u, v))?;
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ fn write_share(store: &Graph, edges: &[(u32, u32)], mode: Mode, writer: usize, w
     match mode {
         Mode::Single => {
             for &(u, v) in edges.iter().skip(writer).step_by(writers) {
-                store.insert_edge(u64::from(u), u64::from(v))?;
+                store.insert_edge((u64::from(u), u64::from(v)))?;
             }
         }
         Mode::Pipelined => {

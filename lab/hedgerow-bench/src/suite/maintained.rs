@@ -7,9 +7,9 @@
 
 use std::time::Instant;
 
-use hedgerow::{Graph, Snapshot};
+use hedgerow::{Graph, LabelSnapshot, Snapshot};
+use hedgerow_kernels::Cancel;
 use hedgerow_kernels::maintain::{Answer, Degrees, Handle, Made, Maintained, NAMES, Ranks, Triangles};
-use hedgerow_kernels::{Cancel, Maintain};
 use hedgerow_subjects::Engine;
 
 use super::load;
@@ -37,7 +37,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     loaded.chunks(BATCH).try_for_each(|batch| load::put_batch(&store, batch))?;
     let mut kept = Vec::new();
     for name in NAMES {
-        kept.push(store.maintain(name)?);
+        kept.push(Handle::new(name)?);
     }
     bring_up(&mut kept, &store.snapshot()?)?;
     for share in SHARES {
@@ -77,23 +77,25 @@ fn change(store: &Graph, inserted: &[(u32, u32)], removed: &[(u32, u32)]) -> Res
     Ok(())
 }
 
-fn bring_up(kept: &mut [Handle<Snapshot>], snapshot: &Snapshot) -> Result<()> {
+fn bring_up(kept: &mut [Handle<LabelSnapshot>], snapshot: &Snapshot) -> Result<()> {
+    let edges = LabelSnapshot::new(snapshot, "")?;
     for handle in kept {
-        handle.at(snapshot)?;
+        handle.at(&edges)?;
     }
     Ok(())
 }
 
 /// Measures the seconds of each answer: from the last answer, and from scratch.
 fn measure(
-    kept: &mut [Handle<Snapshot>],
+    kept: &mut [Handle<LabelSnapshot>],
     snapshot: &Snapshot,
     figures: &mut [(Vec<f64>, Vec<f64>)],
 ) -> Result<()> {
     let (view, cancel) = (snapshot.default_label().view()?, Cancel::new());
+    let edges = LabelSnapshot::new(snapshot, "")?;
     for (handle, (updates, scratch)) in kept.iter_mut().zip(figures) {
         let begun = Instant::now();
-        let (answer, made) = handle.at(snapshot)?;
+        let (answer, made) = handle.at(&edges)?;
         updates.push(begun.elapsed().as_secs_f64());
         if !matches!(made, Made::FromChanges(_)) {
             return Err(format!("an answer was not made of changes: {made:?}").into());

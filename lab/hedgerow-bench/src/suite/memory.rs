@@ -100,9 +100,9 @@ pub(crate) fn run_child(options: &MemoryOptions) -> Result<()> {
         let (u, v) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
         if options.weighted {
             let weight = load::weight(options.directed, &(u, v));
-            store.insert_weighted_edge(u64::from(u), u64::from(v), weight)?;
+            store.insert_edge((u64::from(u), u64::from(v), weight))?;
         } else {
-            store.insert_edge(u64::from(u), u64::from(v))?;
+            store.insert_edge((u64::from(u), u64::from(v)))?;
         }
     }
     let mut bytes = serde_json::Map::new();
@@ -128,7 +128,7 @@ pub(crate) fn run_child(options: &MemoryOptions) -> Result<()> {
 pub(super) fn use_the_engine() -> Result<()> {
     let store = load::empty_store(false, 64)?;
     for v in 0..2048u64 {
-        store.insert_edge(v % 61, v % 64)?;
+        store.insert_edge((v % 61, v % 64))?;
     }
     store.settle()?;
     store.stats()?;

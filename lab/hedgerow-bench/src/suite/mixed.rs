@@ -239,7 +239,7 @@ impl Writer<'_> {
         for _ in 0..operations {
             let edge = &self.edges[self.at];
             if self.removing {
-                self.store.remove_edge(u64::from(edge.0), u64::from(edge.1))?;
+                self.store.remove_edge((u64::from(edge.0), u64::from(edge.1)))?;
             } else {
                 load::insert_one(self.store, self.work, edge)?;
             }

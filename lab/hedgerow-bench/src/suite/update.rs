@@ -79,7 +79,7 @@ fn course(work: &Work<'_>, edges: &[(u32, u32)]) -> Result<Course> {
 
 fn remove(store: &Graph, edges: &[(u32, u32)]) -> Result<()> {
     for &(u, v) in edges {
-        if !store.remove_edge(u64::from(u), u64::from(v))? {
+        if !store.remove_edge((u64::from(u), u64::from(v)))? {
             return Err(format!("edge {u} {v} was lost").into());
         }
     }

@@ -194,7 +194,7 @@ fn measure(
     }
     let begun = Instant::now();
     for &(u, v) in &work.graph.edges {
-        store.insert_edge(name(u), name(v))?;
+        store.insert_edge((name(u), name(v)))?;
     }
     let rate = directed_edges / begun.elapsed().as_secs_f64();
     figures.add(label, "single.edges_per_s", "edges/s", rate);

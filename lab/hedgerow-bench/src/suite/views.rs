@@ -40,7 +40,7 @@ pub(super) fn measure(work: &Work<'_>, store: &Graph, settled: bool, recorder: &
                     store.forget_views();
                 }
                 let seconds = seconds_of_view(store)?;
-                inserted.iter().try_for_each(|&(u, v)| store.remove_edge(u, v).map(drop))?;
+                inserted.iter().try_for_each(|&(u, v)| store.remove_edge((u, v)).map(drop))?;
                 // The first round warms up.
                 if round > 0 {
                     let kept = if refresh { &mut times.1 } else { &mut times.0 };
@@ -74,7 +74,7 @@ fn insert(store: &Graph, vertices: u64, confined: bool, rng: &mut Rng) -> Result
     let mut inserted = Vec::with_capacity(COMMITS);
     for _ in 0..COMMITS {
         let (u, v) = (draw(), draw());
-        if store.insert_edge(u, v)? {
+        if store.insert_edge((u, v))? {
             inserted.push((u, v));
         }
     }

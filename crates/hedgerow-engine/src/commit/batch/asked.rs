@@ -303,9 +303,9 @@ mod tests {
         let options = Options::new().keys(KeyKind::Dense).durability(Durability::Manual);
         let options = options.background_settling(false).memory_limit(LEAST_MEMORY_LIMIT);
         let graph = options.open_on(SimFs::new().handle()).unwrap();
-        graph.insert_edge(1, 200).unwrap();
+        graph.insert_edge((1, 200)).unwrap();
         graph.checkpoint().unwrap();
-        assert!(graph.evict().unwrap() > 0);
+        assert!(graph.internals().evict().unwrap() > 0);
         let (engine, at) = (&graph.engine, VertexId(1));
         let edges = vec![(Direction::Out, at.local(), VertexId(200))];
         let of = (LabelId::DEFAULT, at.subgraph());

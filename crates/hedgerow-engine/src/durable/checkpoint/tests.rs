@@ -23,10 +23,10 @@ fn a_run_beside_a_checkpoint_has_what_was_taken_out_of_memory_since() {
     let options =
         Options::new().keys(KeyKind::Dense).durability(Durability::Manual).background_settling(false);
     let graph: Graph = options.open_on(SimFs::new().handle()).unwrap();
-    graph.insert_edges(&[(1_u64, 300), (70, 300)]).unwrap();
+    graph.insert_edges([(1_u64, 300), (70, 300)]).unwrap();
     graph.checkpoint().unwrap();
-    assert!(graph.evict().unwrap() > 0);
-    graph.insert_edge(70_u64, 301_u64).unwrap();
+    assert!(graph.internals().evict().unwrap() > 0);
+    graph.insert_edge((70_u64, 301_u64)).unwrap();
     let pinned = pin(&graph.engine);
     let fs: Arc<dyn Vfs> = SimFs::new().handle();
     let manifest = graph.engine.durable.as_ref().unwrap().manifest.lock().clone();
@@ -36,7 +36,7 @@ fn a_run_beside_a_checkpoint_has_what_was_taken_out_of_memory_since() {
     let written = write_run(&graph.engine, pinned.timestamp(), target, |id| {
         if id.subgraph == SubgraphId(1) && std::mem::take(&mut waits) {
             graph.checkpoint()?;
-            assert!(graph.evict()? > 0);
+            assert!(graph.internals().evict()? > 0);
         }
         Ok(ImageMode::Image)
     });

@@ -18,9 +18,9 @@ fn graph() -> Graph {
     let options =
         Options::new().keys(KeyKind::Dense).durability(Durability::Manual).background_settling(false);
     let graph = options.open_on(SimFs::new().handle()).unwrap();
-    graph.insert_edge(u64::from(V.0), FAR).unwrap();
+    graph.insert_edge((u64::from(V.0), FAR)).unwrap();
     graph.checkpoint().unwrap();
-    assert!(graph.evict().unwrap() > 0);
+    assert!(graph.internals().evict().unwrap() > 0);
     graph
 }
 
@@ -60,7 +60,7 @@ fn degree_of_image(graph: &Graph, cold: &Cold) -> usize {
 }
 
 fn grow(graph: &Graph) {
-    graph.insert_edge(u64::from(V.0), FAR + 1).unwrap();
+    graph.insert_edge((u64::from(V.0), FAR + 1)).unwrap();
     graph.checkpoint().unwrap();
 }
 
@@ -82,7 +82,7 @@ fn a_chain_that_came_and_went_unchanged_has_its_image() {
     let snapshot = graph.snapshot().unwrap();
     let (cold, _, looks) = look(&graph, snapshot.timestamp(), || {
         assert_eq!(graph.snapshot().unwrap().degree(u64::from(V.0), Direction::Out).unwrap(), Some(1));
-        graph.evict().unwrap();
+        graph.internals().evict().unwrap();
     });
     assert_eq!((degree_of_image(&graph, &cold.unwrap()), looks), (1, 1));
 }

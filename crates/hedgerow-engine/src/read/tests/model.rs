@@ -1,6 +1,7 @@
 //! Tests of reads by label, over all labels and of rows, against a map of edges. The readers are new
 //! snapshots, old snapshots, and transactions that see their own writes.
 
+use crate::{EdgeLimit, EdgeOf};
 use std::collections::BTreeMap;
 
 use hedgerow_core::{Comparison, Direction, KeyKind, LabelId, Value, ValueRef, VertexKey};
@@ -239,15 +240,21 @@ fn selections_agree(snapshot: &Snapshot, model: &Model) {
             let edges = snapshot.edges(key, &selection).unwrap().unwrap();
             let shown = edges.iter().map(|edge| (edge.key.clone(), edge.label, edge.rank));
             assert!(shown.eq(list.iter().cloned()), "{key} {wanted:?}");
-            let first = snapshot.first_edges(key, &selection, 2).unwrap().unwrap();
+            let first = snapshot.first_edges(key, &selection, EdgeLimit::first(2)).unwrap().unwrap();
             assert_eq!((&first.found[..], first.more), (&edges[..edges.len().min(2)], edges.len() > 2));
-            let first = snapshot.first_neighbors(key, &selection, 2).unwrap().unwrap();
-            assert_eq!((&first.found[..], first.more), (&list[..list.len().min(2)], list.len() > 2));
-            let newest = snapshot.newest_edges(key, &selection, 3);
+            let first = EdgeLimit::first(2).without_properties();
+            let first = snapshot.first_edges(key, &selection, first).unwrap().unwrap();
+            let bare = |edge: &EdgeOf| EdgeOf { properties: Vec::new(), ..edge.clone() };
+            assert!(first.found.iter().cloned().eq(edges.iter().take(2).map(bare)), "{key} {wanted:?}");
+            assert_eq!(first.more, list.len() > 2);
+            let newest = snapshot.first_edges(key, &selection, EdgeLimit::newest(3));
             if wanted.labels == [2] {
                 let mut ranks: Vec<_> = list.iter().map(|(_, _, rank)| *rank).collect();
                 ranks.sort_unstable_by(|a, b| b.cmp(a));
-                let newest: Vec<_> = newest.unwrap().unwrap().iter().map(|edge| edge.rank).collect();
+                let newest = newest.unwrap().unwrap();
+                assert_eq!(newest.more, ranks.len() > 3, "{key} {wanted:?}");
+                assert!(newest.found.iter().all(|edge| edges.contains(edge)), "{key} {wanted:?}");
+                let newest: Vec<_> = newest.found.iter().map(|edge| edge.rank).collect();
                 assert_eq!(newest, ranks[..ranks.len().min(3)], "{key} {wanted:?}");
             } else {
                 assert!(newest.is_err(), "labels without ranks");
@@ -293,7 +300,7 @@ fn change(tx: &mut WriteTxn, model: &mut Model, rng: &mut SplitMix64) {
             tx.put_edge_with(name(edge), [("w", value)]).unwrap();
             model.edges.insert(stored, value);
         } else {
-            assert_eq!(tx.remove_edge_of(name(edge)).unwrap(), model.edges.remove(&stored).is_some());
+            assert_eq!(tx.remove_edge(name(edge)).unwrap(), model.edges.remove(&stored).is_some());
         }
     }
 }

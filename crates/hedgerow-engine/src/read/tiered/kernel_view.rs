@@ -8,6 +8,7 @@ use hedgerow_mem::View;
 use hedgerow_pager::pager::pages::Copies;
 
 use super::TieredView;
+use crate::read::selection::EdgeSelection;
 use crate::read::selection_ref::EdgeSelectionRef;
 use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
@@ -32,6 +33,16 @@ macro_rules! either {
 }
 
 impl KernelView {
+    /// Returns the graph of the chosen edges for kernels, in the form for which the memory limit has room.
+    /// This is the [view](Snapshot::view) if there is no limit, or if the view fits in addition to the
+    /// data in memory; else a [`TieredView`]. Costs O(pages) more than that.
+    ///
+    /// # Errors
+    /// The errors of [`Snapshot::view`].
+    pub fn new<'s>(snapshot: &Snapshot, edges: impl Into<EdgeSelectionRef<'s>>) -> Result<KernelView> {
+        snapshot.kernel_view(&edges.into().selection())
+    }
+
     /// Returns one more than the largest id that can be live. O(1) and without a read, like the methods
     /// below.
     pub fn vertex_bound(&self) -> usize {
@@ -65,14 +76,8 @@ impl KernelView {
 }
 
 impl Snapshot {
-    /// Returns the graph of the chosen edges for kernels, in the form for which the memory limit has room.
-    /// This is the [view](Self::view) if there is no limit, or if the view fits in addition to the
-    /// data in memory; else a [`TieredView`]. Costs O(pages) more than that.
-    ///
-    /// # Errors
-    /// The errors of [`view`](Self::view).
-    pub fn kernel_view<'s>(&self, edges: impl Into<EdgeSelectionRef<'s>>) -> Result<KernelView> {
-        let selection = &*edges.into().selection();
+    /// Does what [`KernelView::new`] says.
+    pub(crate) fn kernel_view(&self, selection: &EdgeSelection<'_>) -> Result<KernelView> {
         if self.engine().pager.memory_limit.is_some() {
             let chosen = selection.resolve(self)?;
             let labels = chosen.labels.iter().map(|label| label.label);

@@ -20,14 +20,14 @@ fn options() -> Options {
 fn files() -> SimFs {
     let disk = SimFs::new();
     let graph = options().open_on(disk.handle()).unwrap();
-    graph.insert_edge(u64::from(V.0), FAR).unwrap();
+    graph.insert_edge((u64::from(V.0), FAR)).unwrap();
     graph.checkpoint().unwrap();
     graph.close().unwrap();
     disk
 }
 
 fn grow(graph: &Graph) {
-    graph.insert_edge(u64::from(V.0), FAR + 1).unwrap();
+    graph.insert_edge((u64::from(V.0), FAR + 1)).unwrap();
     graph.checkpoint().unwrap();
 }
 
@@ -63,12 +63,12 @@ fn what_changes_between_the_looks_is_not_read() {
     assert_eq!(degree(read(&graph, || grow(&graph))), None, "a page");
     assert_eq!(snapshot.degree_by_id(V, Direction::Out).unwrap(), 1);
     drop(snapshot);
-    assert!(graph.evict().unwrap() > 0);
+    assert!(graph.internals().evict().unwrap() > 0);
     let snapshot = graph.snapshot().unwrap();
     let change = || {
-        graph.remove_edge(u64::from(V.0), FAR).unwrap();
+        graph.remove_edge((u64::from(V.0), FAR)).unwrap();
         graph.checkpoint().unwrap();
-        assert_eq!(graph.evict().unwrap(), 0, "the snapshot keeps what it sees");
+        assert_eq!(graph.internals().evict().unwrap(), 0, "the snapshot keeps what it sees");
     };
     assert_eq!(degree(read(&graph, change)), None, "a chain");
     assert_eq!(snapshot.degree_by_id(V, Direction::Out).unwrap(), 2);
@@ -81,7 +81,7 @@ fn what_does_not_change_is_read_from_whatever_segment() {
     assert_eq!(degree(read(&graph, || ())), Some(1), "a page");
     assert_eq!(degree(read(&graph, || _ = graph.compact().unwrap())), Some(1), "written again by a copy");
     grow(&graph);
-    assert!(graph.evict().unwrap() > 0);
+    assert!(graph.internals().evict().unwrap() > 0);
     assert_eq!(degree(read(&graph, || ())), Some(2), "a chain");
     assert_eq!(
         degree(read(&graph, || _ = graph.compact().unwrap())),

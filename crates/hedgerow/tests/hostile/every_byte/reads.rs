@@ -101,7 +101,7 @@ impl Read {
             }
             Read::OfVertex(v) => format!("{:?}", snapshot.vertex_properties(v)?).hash(&mut said),
             Read::List(v, direction) => {
-                let list = snapshot.weighted_neighbors(v, *direction)?;
+                let list = snapshot.default_label().weighted_neighbors(v, *direction)?;
                 let list = list.map(|list| list.into_iter().map(|(v, w)| (v, w.to_bits())));
                 list.map(Iterator::collect::<Vec<_>>).hash(&mut said);
             }
@@ -109,7 +109,7 @@ impl Read {
             Read::Edges(label, v, direction) => edges(snapshot, (label, v, *direction), &mut said)?,
             Read::AllLabels(v, direction) => snapshot.edge_list(v, *direction)?.hash(&mut said),
             Read::Edge(a, b) => {
-                let weight = snapshot.weight(a, b)?.map(f64::to_bits);
+                let weight = snapshot.default_label().weight_between(a, b)?.map(f64::to_bits);
                 (snapshot.contains_edge((a, b))?, weight).hash(&mut said);
                 format!("{:?}", snapshot.edge_properties(EdgeKey::new("", a, b))?).hash(&mut said);
             }
@@ -127,7 +127,7 @@ impl Read {
                 for vertex in snapshot.vertices()? {
                     vertex?.hash(&mut said);
                 }
-                snapshot.all_vertex_keys()?.0.hash(&mut said);
+                snapshot.scan_vertices()?.keys()?.0.hash(&mut said);
             }
             Read::ByPage(label) => by_page(&TieredView::new(snapshot, *label)?, &mut said)?,
             Read::Rows(label) => {

@@ -92,7 +92,8 @@ fn every_kernel_runs_on_the_vertices_of_the_kinds_that_labels_state() {
                 None => named(labels),
                 Some(given) => named(labels).kinds(given),
             };
-            let expected: u64 = kinds.iter().map(|&kind| snapshot.vertex_count_of(kind).unwrap()).sum();
+            let expected: u64 =
+                kinds.iter().map(|&kind| snapshot.scan_vertices().unwrap().count_of(kind).unwrap()).sum();
             assert_eq!(snapshot.view(&selection).unwrap().vertex_count() as u64, expected, "{selection:?}");
             let ends = ends_of(&world, &snapshot, labels[0]);
             let mut tried = 0;
@@ -151,7 +152,7 @@ fn kernels_on_kinds_within_a_limit_give_what_they_give_in_memory() {
     let answers = |options: Options| {
         let graph = options.open_on(disk.handle()).unwrap();
         let snapshot = graph.snapshot().unwrap();
-        let view = snapshot.kernel_view(&EdgeSelection::of("route")).unwrap();
+        let view = KernelView::new(&snapshot, "route").unwrap();
         let from = snapshot.vertex_id(airport.key(1)).unwrap().unwrap();
         let outcomes = ["bfs", "pagerank", "wcc"].map(|name| {
             let arguments = registry::find(name).unwrap().trial(from, from);

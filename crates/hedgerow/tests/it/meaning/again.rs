@@ -65,7 +65,7 @@ impl World {
                         [n as usize % 3];
                 _ = self.graph.define_edge_property(label, name, of);
             }
-            3 => _ = self.graph.define_vertex_property("name", PropertyType::Utf8),
+            3 => _ = self.graph.define_vertex_property(KindId::DEFAULT, "name", PropertyType::Utf8),
             4 | 5 => {
                 let key = self.key();
                 let mut tx = self.graph.write().unwrap();
@@ -81,12 +81,12 @@ impl World {
                 if snapshot.for_each_edge(label, row).is_ok() {
                     for (src, dst, rank) in all {
                         let [src, dst] = [src, dst].map(|v| snapshot.vertex_key(v).unwrap().unwrap());
-                        self.graph.remove_edge_of(EdgeKey::new(label, &src, &dst).rank(rank)).unwrap();
+                        self.graph.remove_edge(EdgeKey::new(label, &src, &dst).rank(rank)).unwrap();
                     }
                 }
             }
             7 => _ = self.graph.checkpoint().unwrap(),
-            8 => _ = self.graph.evict().unwrap(),
+            8 => _ = self.graph.internals().evict().unwrap(),
             _ => {
                 let (src, dst, rank) = (self.key(), self.key(), n % 2);
                 let edge = EdgeKey::new(label, &src, &dst).rank(rank);
@@ -201,7 +201,7 @@ impl Question {
                 let schema = snapshot.schema();
                 format!("{:?} {:?} {:?}", schema.labels(), schema.kinds(), schema.vertex_properties())
             }
-            12 => told(snapshot.all_vertex_keys()),
+            12 => told(snapshot.scan_vertices().unwrap().keys()),
             13 => told(snapshot.edge_list(v, (label, along))),
             14 => told(snapshot.degree(v, (label, along))),
             15 => told(snapshot.edges(v, (label, along))),

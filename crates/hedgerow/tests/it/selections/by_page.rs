@@ -128,7 +128,7 @@ fn selections_by_the_page_agree_with_a_model_whatever_is_in_memory() {
             let now = (world.graph.snapshot().unwrap(), world.edges.clone());
             for (snapshot, edges) in held.iter().chain([&now]) {
                 for _ in 0..6 {
-                    evicted += world.graph.evict().unwrap() as u64;
+                    evicted += world.graph.internals().evict().unwrap() as u64;
                     check(snapshot, edges, &Chosen::draw(&mut rng, world.weighted), directed, &mut rng);
                     checked += 1;
                     // Some lists come back into memory, in one label.
@@ -218,7 +218,7 @@ fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
         // In an undirected graph there is only one way to read an edge.
         let some = if directed { 5 } else { 1 };
         for (selection, (edges, expected)) in selections().iter().zip(&expected).take(some) {
-            let view = match snapshot.kernel_view(selection).unwrap() {
+            let view = match KernelView::new(&snapshot, selection).unwrap() {
                 KernelView::Tiered(view) => view,
                 KernelView::Resident(_) => continue,
             };
@@ -264,7 +264,7 @@ fn compressed_rows_and_wide_neighborhoods_within_a_limit_are_those_of_memory() {
         let options = limit.map_or(options.clone(), |limit| options.memory_limit(limit));
         let graph = options.open_on(disk.handle()).unwrap();
         let snapshot = graph.snapshot().unwrap();
-        let by_page = matches!(snapshot.kernel_view(&EdgeSelection::of("road")), Ok(KernelView::Tiered(_)));
+        let by_page = matches!(KernelView::new(&snapshot, "road"), Ok(KernelView::Tiered(_)));
         assert_eq!(by_page, limit.is_some());
         let copies = options_of_csr().map(|options| snapshot.csr("road", options).unwrap());
         let near = hops.clone().map(|(selection, hops)| {
@@ -299,7 +299,7 @@ fn edges_without_a_weight_are_refused_by_the_page() {
         EdgeSelection::of_labels([""; 0]),
     ] {
         let resident = snapshot.view(&selection).map(drop).unwrap_err();
-        graph.evict().unwrap();
+        graph.internals().evict().unwrap();
         let by_page = TieredView::new(&snapshot, &selection).map(drop).unwrap_err();
         assert_eq!(by_page.to_string(), resident.to_string());
     }

@@ -81,7 +81,7 @@ impl World {
             let key = (label, src, dst, rank);
             let named = EdgeKey::new(LABELS[label], a, b).rank(rank);
             if self.rng.below(4) == 0 {
-                assert_eq!(tx.remove_edge_of(named).unwrap(), self.edges.remove(&key).is_some());
+                assert_eq!(tx.remove_edge(named).unwrap(), self.edges.remove(&key).is_some());
                 continue;
             }
             let mut edge = Edge { weight: 1.0, ..Edge::default() };

@@ -38,7 +38,7 @@ impl World {
             let ends = (a as u32, b as u32);
             match self.rng.below(8) {
                 0 | 1 => {
-                    tx.remove_edge(a, b).unwrap();
+                    tx.remove_edge((a, b)).unwrap();
                     self.plain.edges.remove(&ends);
                 }
                 2 if self.rng.below(4) == 0 => {
@@ -49,8 +49,8 @@ impl World {
                 _ => {
                     let weight = if self.kind.weighted { self.rng.below(9) as f64 } else { 1.0 };
                     match self.kind.weighted {
-                        true => tx.put_weighted_edge(a, b, weight).unwrap(),
-                        false => tx.put_edge(a, b).unwrap(),
+                        true => tx.put_edge((a, b, weight)).unwrap(),
+                        false => tx.put_edge((a, b)).unwrap(),
                     }
                     self.plain.edges.insert(ends, weight);
                     [a, b].into_iter().for_each(|v| self.plain.live[v as usize] = true);
@@ -71,9 +71,9 @@ impl World {
                 self.graph.checkpoint().unwrap();
             }
             if self.rng.below(2) > 0 {
-                self.graph.write_page_versions().unwrap();
+                self.graph.internals().write_page_versions().unwrap();
             }
-            evicted += self.graph.evict().unwrap();
+            evicted += self.graph.internals().evict().unwrap();
             let at = self.rng.below(held.len() as u64) as usize;
             let (snapshot, plain) = if held.len() > 3 { held.swap_remove(at) } else { held[at].clone() };
             check_runs(&TieredView::new(&snapshot, "").unwrap(), &plain);

@@ -89,7 +89,7 @@ fn hold(work: &Work<'_>, store: &Graph, chosen: &[(u32, u32)], figures: &mut Fig
 /// commit counts as changed. The transaction then runs again.
 fn remove(store: &Graph, edges: &[(u32, u32)]) -> Result<()> {
     let all = |tx: &mut WriteTxn| {
-        edges.iter().try_for_each(|&(u, v)| tx.remove_edge(u64::from(u), u64::from(v)).map(drop))
+        edges.iter().try_for_each(|&(u, v)| tx.remove_edge((u64::from(u), u64::from(v))).map(drop))
     };
     Ok(store.transact(RETRIES, all).map(drop)?)
 }

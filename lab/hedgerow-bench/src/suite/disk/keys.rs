@@ -121,7 +121,7 @@ fn add_runs(work: &Work<'_>, naming: Naming, names: &[Name], path: &Path) -> Res
         let mut tx = store.write()?;
         let name = |v: u32| VertexKeyRef::from(&names[v as usize]);
         for &(u, v) in &edges {
-            tx.remove_edge(name(u), name(v))?;
+            tx.remove_edge((name(u), name(v)))?;
         }
         tx.commit()?;
         put(&store, names, &edges)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use hedgerow::{Direction, EdgeSelection, Graph, LabelId, LabelRef, Snapshot};
+use hedgerow::{Direction, Graph, KernelView, Snapshot};
 use hedgerow_kernels::Cancel;
 use hedgerow_kernels::registry::{Arguments, KERNELS, Kernel, Outcome};
 use hedgerow_workload::rng::{Rng, mix};
@@ -106,10 +106,10 @@ fn update(work: &Work<'_>, store: &Graph) -> Result<()> {
     let below = (work.graph.vertices as f64 * UPDATED) as u32;
     let chosen = || work.graph.edges.iter().filter(move |(u, v)| *u < below && *v < below);
     for &(u, v) in chosen() {
-        store.remove_edge(u64::from(u), u64::from(v))?;
+        store.remove_edge((u64::from(u), u64::from(v)))?;
     }
     for &(u, v) in chosen() {
-        store.insert_edge(u64::from(u), u64::from(v))?;
+        store.insert_edge((u64::from(u), u64::from(v)))?;
     }
     Ok(())
 }
@@ -125,7 +125,7 @@ fn scan(snapshot: &Snapshot) -> Result<u64> {
 /// Runs a kernel on the view that fits, and makes the view first.
 fn run(kernel: &'static Kernel, work: &Work<'_>, snapshot: &Snapshot) -> Result<Outcome> {
     let arguments = arguments(kernel, work)?;
-    let view = snapshot.kernel_view(&EdgeSelection::of(LabelRef::Id(LabelId::DEFAULT)))?;
+    let view = KernelView::new(snapshot, "")?;
     Ok(hedgerow_analytics::run(&arguments, &view, &Cancel::new())?)
 }
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow::{
-    Direction, Durability, EdgeKey, Graph, KeyKind, LabelId, LabelOptions, Options, PropertyType, Value,
-    ValueRef, WriteTxn,
+    Direction, Durability, EdgeKey, Graph, KeyKind, KindId, LabelId, LabelOptions, Lent, Options,
+    PropertyType, Value, ValueRef, WriteTxn,
 };
 
 use super::store::{Found, Link, LinkStore, Open};
@@ -43,7 +43,7 @@ pub(super) fn open(open: Open<'_>) -> Result<Box<dyn LinkStore>> {
     let durability = if open.durable { Durability::Sync } else { Durability::Manual };
     let options = Options::new().directed(true).reverse(false).keys(KeyKind::Dense).durability(durability);
     let graph = options.open(open.path)?;
-    graph.define_vertex_property(DATA, PropertyType::Bytes)?;
+    graph.define_vertex_property(KindId::DEFAULT, DATA, PropertyType::Bytes)?;
     let label = |kind: u32| {
         let options = LabelOptions::new().multi(true).property(DATA, PropertyType::Bytes);
         graph.define_label(&format!("links_{kind}"), options)
@@ -61,7 +61,7 @@ impl Store {
     fn remove(&self, txn: &mut WriteTxn, src: u64, kind: u32, dst: u64) -> hedgerow::Result<bool> {
         let ranks = txn.ranks_between(self.labels[kind as usize], src, dst)?;
         for &rank in &ranks {
-            txn.remove_edge_of(self.edge(src, kind, dst).rank(rank))?;
+            txn.remove_edge(self.edge(src, kind, dst).rank(rank))?;
         }
         Ok(!ranks.is_empty())
     }
@@ -108,7 +108,7 @@ impl LinkStore for Store {
         let update = |txn: &mut WriteTxn| {
             let exists = data_of(txn.vertex_property(node, DATA)?).is_some();
             if exists {
-                txn.set_vertex_property(node, DATA, Value::Bytes(data.into()))?;
+                txn.update_vertex(node, [(DATA, Value::Bytes(data.into()))])?;
             }
             Ok(exists)
         };
@@ -119,7 +119,7 @@ impl LinkStore for Store {
         let delete = |txn: &mut WriteTxn| {
             let existed = data_of(txn.vertex_property(node, DATA)?).is_some();
             if existed {
-                txn.set_vertex_property(node, DATA, Value::Null)?;
+                txn.update_vertex(node, [(DATA, Value::Null)])?;
             }
             Ok(existed)
         };
@@ -131,7 +131,7 @@ impl LinkStore for Store {
             data.extend_from_slice(lent_bytes(value));
             !value.is_null()
         };
-        Ok(self.graph.snapshot()?.with_vertex_property(node, DATA, copy)? == Some(true))
+        Ok(Lent::new(&self.graph.snapshot()?).vertex_property(node, DATA, copy)? == Some(true))
     }
 
     fn put_link(&self, link: Link<'_>) -> Result<bool> {
@@ -160,8 +160,8 @@ impl LinkStore for Store {
     }
 
     fn newest_links(&self, src: u64, kind: u32, limit: usize, found: &mut Found) -> Result<()> {
-        let snapshot = self.graph.snapshot()?;
-        snapshot.visit_newest_edges(src, (self.labels[kind as usize], Direction::Out), limit, |edge| {
+        let (snapshot, edges) = (self.graph.snapshot()?, (self.labels[kind as usize], Direction::Out));
+        Lent::new(&snapshot).newest_edges(src, edges, limit, |edge| {
             found.push(edge.other().0.into(), edge.rank(), lent_bytes(edge.property(DATA)));
         })?;
         Ok(())

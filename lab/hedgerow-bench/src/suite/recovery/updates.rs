@@ -72,7 +72,7 @@ fn log_of(name: &str, work: &Work<'_>, path: &Path, edges: Edges<'_>, recorder: 
 fn update(store: &Graph, edges: Edges<'_>) -> hedgerow::Result<usize> {
     let ends = || edges.iter().map(|&(u, v)| (u64::from(u), u64::from(v)));
     let mut tx = store.write()?;
-    ends().try_for_each(|(u, v)| tx.remove_edge(u, v).map(drop))?;
+    ends().try_for_each(|(u, v)| tx.remove_edge((u, v)).map(drop))?;
     tx.commit()?;
     let mut tx = store.write()?;
     tx.put_edges(ends())?;

@@ -31,7 +31,7 @@ fn graph(directed: bool) -> Graph {
     graph.define_label("calls", calls.property("text", PropertyType::Utf8)).unwrap();
     graph.define_label("knows", LabelOptions::new().ends(PERSON, PERSON)).unwrap();
     let mut tx = graph.write().unwrap();
-    tx.put_weighted_edges([(1_u64, 2_u64, 1.0), (2, 3, 1.0)]).unwrap();
+    tx.put_edges([(1_u64, 2_u64, 1.0), (2, 3, 1.0)]).unwrap();
     tx.put_edge_with(EdgeKey::new("calls", 1_u64, 2_u64), [("number", 5)]).unwrap();
     tx.put_vertex_with(1_u64, [("age", 30)]).unwrap();
     tx.commit().unwrap();
