@@ -34,6 +34,6 @@ pub(crate) fn check(args: &CheckArgs, style: Style) -> Result<(), CliError> {
     let found = Report::default().field("sound", sound).field("vertices", vertices).field("edges", edges);
     // The report lists at most a hundred problems; the field `more` marks that there are others.
     let found = if more { found.field("more", true) } else { found };
-    found.table("problems", &["problem"], rows).print(style)?;
+    found.details("problems", &["problem"], rows).print(style)?;
     if sound { Ok(()) } else { Err(CliError::Problems) }
 }

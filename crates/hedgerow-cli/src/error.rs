@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use hedgerow::ArgumentError;
 use hedgerow_core::suggest::did_you_mean;
 use hedgerow_workload::read::ReadError;
+use serde_json::json;
 
 /// The error with which a command ends.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,9 @@ pub(crate) enum CliError {
     /// `check` found problems, which it has printed: exit status 3.
     #[error("the check found problems")]
     Problems,
+    /// `get` found no such vertex or edge: exit status 4.
+    #[error("{0}")]
+    Absent(String),
     /// `salvage` lost data or may have lost some, and has reported the loss: exit status 3.
     #[error("some of the store is lost or doubtful")]
     Lossy,
@@ -90,19 +94,39 @@ impl CliError {
         did_you_mean(name, &known.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// Prints the error as one line, and returns the exit status.
-    pub(crate) fn report(&self) -> ExitCode {
+    /// Prints the error on standard error, as one line or as an object on one line, and returns the exit
+    /// status.
+    pub(crate) fn report(&self, as_json: bool) -> ExitCode {
         if self.is_broken_pipe() {
             return ExitCode::SUCCESS;
         }
-        let line = format!("{self}{}", self.near_names()).replace(['\n', '\r'], " ");
+        let (group, status) = self.group();
+        let message = format!("{self}{}", self.near_names());
+        let line = match as_json {
+            true => json!({"error": message, "group": group, "status": status}).to_string(),
+            false => format!("error: {}", message.replace(['\n', '\r'], " ")),
+        };
         // A failed write is ignored: standard error is closed.
-        let _ = writeln!(io::stderr().lock(), "error: {line}");
+        let _ = writeln!(io::stderr().lock(), "{line}");
+        ExitCode::from(status)
+    }
+
+    /// Returns the group of the failure, for programs, and the exit status.
+    fn group(&self) -> (&'static str, u8) {
         match self {
-            CliError::Usage(_) => ExitCode::from(2),
-            CliError::Problems | CliError::Lossy => ExitCode::from(3),
-            CliError::Interrupted { signal, .. } => ExitCode::from(signal.saturating_add(128)),
-            _ => ExitCode::from(1),
+            CliError::Usage(_) => ("usage", 2),
+            CliError::Failed(_) => ("failed", 1),
+            CliError::Store(hedgerow::Error::Open(_)) => ("open", 1),
+            CliError::Store(hedgerow::Error::Commit(_)) => ("commit", 1),
+            CliError::Store(hedgerow::Error::Argument(_)) => ("argument", 1),
+            CliError::Store(hedgerow::Error::State(_)) => ("state", 1),
+            CliError::Store(_) => ("storage", 1),
+            CliError::Read(_) | CliError::Table(_) => ("input", 1),
+            CliError::Write { .. } => ("output", 1),
+            CliError::Problems => ("problems", 3),
+            CliError::Lossy => ("lossy", 3),
+            CliError::Absent(_) => ("absent", 4),
+            CliError::Interrupted { signal, .. } => ("interrupted", signal.saturating_add(128)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use hedgerow::{Direction, GraphConfig, KindId, LabelId, Schema, Snapshot, VertexKeyRef};
+use hedgerow::{Direction, GraphConfig, KindId, Label, LabelId, Schema, Snapshot, VertexKeyRef};
 use hedgerow_arrow::TableOptions;
 use hedgerow_arrow::files::FileFormat;
 use hedgerow_export::names::Names;
@@ -11,6 +11,7 @@ use hedgerow_export::rows::{VertexFile, write_edge_rows, write_vertex_rows};
 use hedgerow_export::target::Target;
 use hedgerow_export::{ExportOptions, tables};
 
+use crate::edge_objects;
 use crate::error::CliError;
 use crate::output::{Report, Style};
 use crate::store::{label_to_read, open_read_only};
@@ -86,30 +87,54 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
         }
         return export_directory(args, dir, style);
     }
-    if style == Style::Json {
-        return Err(CliError::Usage("--json: edges are exported as csv, tsv, parquet or arrow".to_owned()));
+    let to_file = args.out.as_ref().is_some_and(|path| path.as_os_str() != "-");
+    if !to_file && style != Style::Text && !matches!(args.format, ExportFormat::Csv) {
+        let why =
+            "--format: standard output has one form; name a file by --out, or leave out --json or --csv";
+        return Err(CliError::Usage(why.to_owned()));
     }
-    if let Some(format) = args.format.of_table() {
-        return export_table(args, format);
+    let snapshot = open_read_only(&args.store)?.snapshot()?;
+    let schema = snapshot.schema();
+    let label = schema.find_label(label_to_read(&snapshot, args.label.as_deref(), OR_A_DIRECTORY)?)?;
+    let kind = kind_to_write(args, &schema)?;
+    let (edges, vertices) = match args.format.of_table() {
+        Some(format) => export_table(args, &snapshot, label, kind, format)?,
+        None => export_lines(args, &snapshot, label, kind, style == Style::Json && !to_file)?,
+    };
+    if !to_file {
+        return Ok(());
     }
+    let report = Report::default().field("edges", edges);
+    vertices.into_iter().fold(report, |report, count| report.field("vertices", count)).print(style)
+}
+
+/// Writes the edges of one label as lines, or as JSON, and the vertices if they are asked for. Returns both
+/// numbers.
+fn export_lines(
+    args: &ExportArgs,
+    snapshot: &Snapshot,
+    label: &Label,
+    kind: KindId,
+    as_json: bool,
+) -> Result<(u64, Option<u64>), CliError> {
     let delimiter = if matches!(args.format, ExportFormat::Tsv) { b'\t' } else { b',' };
-    let graph = open_read_only(&args.store)?;
-    let (config, snapshot) = (graph.config(), graph.snapshot()?);
-    let label = label_to_read(&snapshot, args.label.as_deref(), OR_A_DIRECTORY)?;
-    let mut out = Target::open(args.out.as_deref())?;
-    let kind = kind_to_write(args, &snapshot.schema())?;
-    let has_kinds = !snapshot.schema().kinds().is_empty();
-    if label == LabelId::DEFAULT && !args.properties && !has_kinds {
-        write_plain(config, &snapshot, delimiter, &mut out)?;
-    } else {
-        let schema = snapshot.schema();
-        let owner = schema.find_label(label)?;
-        let properties = if args.properties { owner.properties() } else { &[] };
-        let weighted = config.weighted && label == LabelId::DEFAULT;
-        write_edge_rows(&snapshot, owner, properties, weighted, delimiter, &mut out, &|| Ok(()))?;
+    let (config, schema) = (snapshot.config(), snapshot.schema());
+    let is_default = label.id() == LabelId::DEFAULT;
+    let weighted = config.weighted && is_default;
+    if as_json {
+        edge_objects::write(snapshot, label, weighted, args.properties)?;
+        return Ok((0, write_vertices(args, kind, snapshot, delimiter)?));
     }
-    write_vertices(args, kind, &snapshot, delimiter)?;
-    Ok(out.finish()?)
+    let mut out = Target::open(args.out.as_deref())?;
+    let edges = if is_default && !args.properties && schema.kinds().is_empty() {
+        write_plain(config, snapshot, delimiter, &mut out)?
+    } else {
+        let properties = if args.properties { label.properties() } else { &[] };
+        write_edge_rows(snapshot, label, properties, weighted, delimiter, &mut out, &|| Ok(()))?
+    };
+    let vertices = write_vertices(args, kind, snapshot, delimiter)?;
+    out.finish()?;
+    Ok((edges, vertices))
 }
 
 /// Writes the whole store into a directory.
@@ -136,28 +161,32 @@ fn export_directory(args: &ExportArgs, dir: &Path, style: Style) -> Result<(), C
         .print(style)
 }
 
-/// Writes the edges of one label as a table, and the vertices if they are asked for.
-fn export_table(args: &ExportArgs, format: FileFormat) -> Result<(), CliError> {
-    let snapshot = open_read_only(&args.store)?.snapshot()?;
-    let schema = snapshot.schema();
-    let label = schema.find_label(label_to_read(&snapshot, args.label.as_deref(), OR_A_DIRECTORY)?)?;
-    let kind = kind_to_write(args, &schema)?;
+/// Writes the edges of one label as a table, and the vertices if they are asked for. Returns both numbers.
+fn export_table(
+    args: &ExportArgs,
+    snapshot: &Snapshot,
+    label: &Label,
+    kind: KindId,
+    format: FileFormat,
+) -> Result<(u64, Option<u64>), CliError> {
     let is_standard = |path: Option<&PathBuf>| path.is_none_or(|path| path.as_os_str() == "-");
     if args.vertices.is_some() && is_standard(args.out.as_ref()) && is_standard(args.vertices.as_ref()) {
         let why = "--vertices: standard output takes one table; name a file by --vertices or --out";
         return Err(CliError::Usage(why.to_owned()));
     }
     let out = Target::open(args.out.as_deref())?;
-    let vertices = args.vertices.as_ref().map(|path| Target::open(Some(path))).transpose()?;
+    let to = args.vertices.as_ref().map(|path| Target::open(Some(path))).transpose()?;
     let options = TableOptions::new();
     let options = if args.properties { options } else { options.without_properties() };
     let next = || Ok(());
-    let mut written = vec![tables::write_edges(&snapshot, label, &options, format, out, &next)?.1];
-    if let Some(to) = vertices {
-        written.push(tables::write_vertices(&snapshot, kind, &options, format, to, &next)?.1);
-    }
+    let (edges, out) = tables::write_edges(snapshot, label, &options, format, out, &next)?;
+    let written =
+        to.map(|to| tables::write_vertices(snapshot, kind, &options, format, to, &next)).transpose()?;
+    let (vertices, to) = written.unzip();
     // No file gets its name before all are complete.
-    Ok(written.into_iter().try_for_each(Target::finish)?)
+    out.finish()?;
+    to.map(Target::finish).transpose()?;
+    Ok((edges, vertices))
 }
 
 /// Returns the kind of the vertices to write.
@@ -180,17 +209,19 @@ fn write_plain(
     snapshot: &Snapshot,
     delimiter: u8,
     out: &mut Target,
-) -> Result<(), CliError> {
+) -> Result<u64, CliError> {
     let names = Names::of(snapshot, delimiter)?;
     let comma = char::from(delimiter);
     let header = if config.weighted { format!("{comma}weight") } else { String::new() };
     out.write(|w| writeln!(w, "src{comma}dst{header}"))?;
     let view = snapshot.default_label().view()?;
+    let mut edges = 0;
     for v in view.vertices() {
         out.write(|w| {
             let mut result = Ok(());
             view.for_each_weighted(v, Direction::Out, |u, weight| {
                 if result.is_ok() && (config.directed || v <= u) {
+                    edges += 1;
                     result = write!(w, "{}{comma}{}", names.get(v), names.get(u)).and_then(|()| {
                         if config.weighted { writeln!(w, "{comma}{weight}") } else { writeln!(w) }
                     });
@@ -199,7 +230,7 @@ fn write_plain(
             result
         })?;
     }
-    Ok(())
+    Ok(edges)
 }
 
 /// Refuses a key that a line cannot represent: a load would read a different key, or no key.
@@ -219,21 +250,25 @@ fn write_vertices(
     kind: KindId,
     snapshot: &Snapshot,
     delimiter: u8,
-) -> Result<(), CliError> {
-    let Some(path) = &args.vertices else { return Ok(()) };
+) -> Result<Option<u64>, CliError> {
+    let Some(path) = &args.vertices else { return Ok(None) };
     let mut out = Target::open(Some(path))?;
     if !args.properties {
         let (_, keys) = snapshot.scan_vertices()?.keys()?;
         let of_kind = keys.iter().map(VertexKeyRef::split).filter(|(of, _)| *of == kind);
+        let mut count = 0;
         for (_, key) in of_kind {
             check_line(key)?;
             out.write(|w| writeln!(w, "{key}"))?;
+            count += 1;
         }
-        return Ok(out.finish()?);
+        out.finish()?;
+        return Ok(Some(count));
     }
     let schema = snapshot.schema();
     let properties = schema.vertex_properties_of(kind).collect();
     let mut files = [VertexFile::begin(kind, properties, delimiter, out)?];
     write_vertex_rows(snapshot, &mut files, delimiter, &|| Ok(()))?;
-    Ok(files.into_iter().try_for_each(|file| file.finish().map(drop))?)
+    let counts = files.into_iter().map(VertexFile::finish).collect::<Result<Vec<u64>, _>>()?;
+    Ok(Some(counts.into_iter().sum()))
 }

@@ -64,5 +64,5 @@ pub(crate) fn find(args: &FindArgs, style: Style) -> Result<(), CliError> {
     let mut columns = vec!["key".to_owned()];
     columns.extend(args.show.columns("", &["key"]));
     let report = Report::default().field("found", found.found.len() as u64).field("more", found.more);
-    report.table("vertices", &columns, rows).print(style)
+    report.rows("vertices", &columns, rows).print(style)
 }

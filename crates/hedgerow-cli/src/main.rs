@@ -10,6 +10,7 @@
 
 mod check;
 mod checkpoint;
+mod edge_objects;
 mod error;
 mod export;
 mod filter;
@@ -56,7 +57,7 @@ struct Cli {
 
 #[derive(clap::Args)]
 struct StyleArgs {
-    /// Print the result as one JSON object
+    /// Print the result, and an error, as one JSON object; long results as one object per line
     #[arg(long, global = true, conflicts_with = "csv")]
     json: bool,
     /// Print the result as CSV with a header
@@ -102,8 +103,13 @@ fn main() -> ExitCode {
             shown(panic);
         }
     }));
+    // A wrong call has no parsed options, and its error takes the form that the caller asked for.
+    let mut as_json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
     let result = match Cli::try_parse() {
-        Ok(cli) => dispatch(cli),
+        Ok(cli) => {
+            as_json = cli.style.json;
+            dispatch(cli)
+        }
         Err(error) if !error.use_stderr() => {
             // Help and version go to standard output. It is no failure if its reader has closed it.
             let _ = error.print();
@@ -118,7 +124,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => error.report(),
+        Err(error) => error.report(as_json),
     }
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliErr
         Some(_) => Report::default().field("more", more),
         None => Report::default(),
     };
-    report.table("neighbors", &shown.columns(&args.show), rows).print(style)
+    report.rows("neighbors", &shown.columns(&args.show), rows).print(style)
 }
 
 fn missing(args: &NeighborsArgs, schema: &Schema, key: &VertexKey) -> CliError {
@@ -144,7 +144,7 @@ fn weighted(
         Ok(row)
     };
     let rows = found.iter().map(row).collect::<hedgerow::Result<_>>()?;
-    Report::default().table("neighbors", &shown.columns(&args.show), rows).print(style)
+    Report::default().rows("neighbors", &shown.columns(&args.show), rows).print(style)
 }
 
 const NONE: Properties = Properties::new();

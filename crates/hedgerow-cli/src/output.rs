@@ -1,6 +1,7 @@
-//! Results on standard output: as text, as JSON or as CSV.
+//! Results on standard output: as text, as JSON or as CSV. `docs/design/command-line.md` has the rules.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use hedgerow_export::target::Target;
 use hedgerow_export::text::quoted;
@@ -16,15 +17,16 @@ pub(crate) enum Style {
     Text,
     /// One object on one line.
     Json,
-    /// The table, or `field,value` rows if the result has none.
+    /// The rows, or `field,value` rows if the result has none.
     Csv,
 }
 
-/// The facts of a result, and its tables.
+/// The facts of a result, its rows, and details such as rejected lines.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     fields: Vec<(&'static str, Fact)>,
-    tables: Vec<Table>,
+    rows: Option<Table>,
+    details: Vec<Table>,
 }
 
 /// The value of a field.
@@ -55,23 +57,49 @@ impl Report {
         self
     }
 
-    /// Adds a table. CSV output contains only the first table.
-    pub(crate) fn table(
+    /// Adds the rows for which the command exists. CSV output is these rows alone.
+    pub(crate) fn rows(
         mut self,
         name: &'static str,
         columns: &[impl AsRef<str>],
         rows: Vec<Vec<Value>>,
     ) -> Report {
-        let columns = columns.iter().map(|column| column.as_ref().to_owned()).collect();
-        self.tables.push(Table { name, columns, rows });
+        self.rows = Some(Table::new(name, columns, rows));
         self
     }
 
-    /// Prints everything to standard output.
+    /// Adds a table that explains the facts. In CSV it is one field, as JSON.
+    pub(crate) fn details(
+        mut self,
+        name: &'static str,
+        columns: &[impl AsRef<str>],
+        rows: Vec<Vec<Value>>,
+    ) -> Report {
+        self.details.push(Table::new(name, columns, rows));
+        self
+    }
+
+    /// Prints everything to standard output. If CSV leaves out that there are more rows, a note on standard
+    /// error says it.
     pub(crate) fn print(&self, style: Style) -> Result<(), CliError> {
         let mut out = Target::stdout();
         out.write(|w| self.write(style, w))?;
-        Ok(out.finish()?)
+        out.finish()?;
+        if style == Style::Csv && self.rows.is_some() && self.has_more() {
+            // A failed write is ignored: standard error is closed.
+            let _ = writeln!(io::stderr().lock(), "note: there are more rows than the limit lets through");
+        }
+        Ok(())
+    }
+
+    fn has_more(&self) -> bool {
+        self.fields
+            .iter()
+            .any(|(name, fact)| *name == "more" && matches!(fact, Fact::Value(Value::Bool(true))))
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.rows.iter().chain(&self.details)
     }
 
     /// Writes everything to `out`.
@@ -88,13 +116,13 @@ impl Report {
         for (name, value) in &self.fields {
             writeln!(out, "{:width$}{}", format!("{}:", name.replace('_', " ")), value.text())?;
         }
-        for table in &self.tables {
+        for table in self.tables() {
             if !self.fields.is_empty() && !table.rows.is_empty() {
                 writeln!(out)?;
                 writeln!(out, "{}", table.columns.join("\t"))?;
             }
             for row in &table.rows {
-                writeln!(out, "{}", row.iter().map(plain).collect::<Vec<_>>().join("\t"))?;
+                writeln!(out, "{}", row.iter().map(text_field).collect::<Vec<_>>().join("\t"))?;
             }
         }
         Ok(())
@@ -106,43 +134,142 @@ impl Report {
             write!(out, "{separator}\"{name}\":{}", value.exact())?;
             separator = ",";
         }
-        for table in &self.tables {
-            write!(out, "{separator}\"{}\":[", table.name)?;
-            for (at, row) in table.rows.iter().enumerate() {
-                let pairs = table
-                    .columns
-                    .iter()
-                    .zip(row)
-                    .map(|(name, value)| format!("{}:{value}", Value::from(name.as_str())));
-                write!(out, "{}{{{}}}", if at > 0 { "," } else { "" }, pairs.collect::<Vec<_>>().join(","))?;
-            }
-            write!(out, "]")?;
+        for table in self.tables() {
+            write!(out, "{separator}\"{}\":{}", table.name, table.json())?;
             separator = ",";
         }
         writeln!(out, "{}", if separator == "{" { "{}" } else { "}" })
     }
 
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let cell = |value: &Value| quoted(&plain(value), b',').into_owned();
-        if let Some(table) = self.tables.first() {
-            let columns = table.columns.iter().map(|name| quoted(name, b',').into_owned());
-            writeln!(out, "{}", columns.collect::<Vec<_>>().join(","))?;
-            for row in &table.rows {
-                writeln!(out, "{}", row.iter().map(cell).collect::<Vec<_>>().join(","))?;
-            }
-            return Ok(());
+        if let Some(table) = &self.rows {
+            writeln!(out, "{}", csv_header(&table.columns))?;
+            return table
+                .rows
+                .iter()
+                .try_for_each(|row| writeln!(out, "{}", csv_line(row.iter().map(csv_field))));
         }
         writeln!(out, "field,value")?;
         for (name, value) in &self.fields {
-            writeln!(out, "{name},{}", cell(&value.exact()))?;
+            writeln!(out, "{name},{}", csv_field(&value.exact()))?;
+        }
+        for table in &self.details {
+            writeln!(out, "{},{}", table.name, quoted(&table.json(), b','))?;
         }
         Ok(())
+    }
+}
+
+impl Table {
+    fn new(name: &'static str, columns: &[impl AsRef<str>], rows: Vec<Vec<Value>>) -> Table {
+        Table { name, columns: columns.iter().map(|column| column.as_ref().to_owned()).collect(), rows }
+    }
+
+    /// Returns the rows as a list of objects, with members in the order of the columns.
+    fn json(&self) -> String {
+        let rows: Vec<String> = self.rows.iter().map(|row| json_object(&self.columns, row)).collect();
+        format!("[{}]", rows.join(","))
+    }
+}
+
+/// Rows that are written one by one, because there may be very many.
+pub(crate) struct Rows {
+    style: Style,
+    columns: Vec<String>,
+    out: Target,
+}
+
+/// A field of [`Rows`].
+pub(crate) enum Cell {
+    Value(Value),
+    /// The name of a vertex, which lines of text have without quotes.
+    Key(Value),
+    /// A number that lines of text and CSV have with an exponent.
+    Exponent(f64),
+}
+
+impl Rows {
+    /// Opens `path`, or standard output for none or `-`. CSV begins with the columns, lines of text do not.
+    pub(crate) fn begin(style: Style, path: Option<&Path>, columns: Vec<String>) -> Result<Rows, CliError> {
+        let mut out = Target::open(path)?;
+        if style == Style::Csv {
+            out.write(|w| writeln!(w, "{}", csv_header(&columns)))?;
+        }
+        Ok(Rows { style, columns, out })
+    }
+
+    /// Writes one row: a line between blanks, a JSON object on one line, or a line of CSV.
+    pub(crate) fn write(&mut self, cells: Vec<Cell>) -> Result<(), CliError> {
+        let line = match self.style {
+            Style::Text => cells.iter().map(Cell::text).collect::<Vec<_>>().join(" "),
+            Style::Json => json_object(&self.columns, &cells.into_iter().map(Cell::json).collect::<Vec<_>>()),
+            Style::Csv => csv_line(cells.iter().map(Cell::csv)),
+        };
+        Ok(self.out.write(|w| writeln!(w, "{line}"))?)
+    }
+
+    /// Completes the file.
+    pub(crate) fn finish(self) -> Result<(), CliError> {
+        Ok(self.out.finish()?)
+    }
+}
+
+impl Cell {
+    fn text(&self) -> String {
+        match self {
+            Cell::Value(value) => quoted(&plain(value), b' ').into_owned(),
+            Cell::Key(value) => plain(value),
+            Cell::Exponent(number) => format!("{number:e}"),
+        }
+    }
+
+    fn json(self) -> Value {
+        match self {
+            Cell::Value(value) | Cell::Key(value) => value,
+            Cell::Exponent(value) => number(value),
+        }
+    }
+
+    fn csv(&self) -> String {
+        match self {
+            Cell::Value(value) | Cell::Key(value) => csv_field(value),
+            Cell::Exponent(number) => format!("{number:e}"),
+        }
+    }
+}
+
+/// Returns an object on one line, with its members in the order of `columns`.
+fn json_object(columns: &[String], row: &[Value]) -> String {
+    let member = |(name, value): (&String, &Value)| format!("{}:{value}", Value::from(name.as_str()));
+    format!("{{{}}}", columns.iter().zip(row).map(member).collect::<Vec<_>>().join(","))
+}
+
+fn csv_header(columns: &[String]) -> String {
+    csv_line(columns.iter().map(|name| quoted(name, b',').into_owned()))
+}
+
+fn csv_line(fields: impl Iterator<Item = String>) -> String {
+    fields.collect::<Vec<_>>().join(",")
+}
+
+/// Returns a field of a table for people, with truth values as properties have them.
+fn text_field(value: &Value) -> String {
+    if value.is_boolean() { value.to_string() } else { plain(value) }
+}
+
+/// Returns a field of CSV: null is empty, a list or an object is JSON.
+fn csv_field(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => quoted(text, b',').into_owned(),
+        other => quoted(&other.to_string(), b',').into_owned(),
     }
 }
 
 impl Fact {
     fn text(&self) -> String {
         match self {
+            Fact::Value(Value::String(text)) if text.is_empty() => "\"\"".to_owned(),
             Fact::Value(value) => plain(value),
             Fact::Bytes(bytes) => size::shown(*bytes),
         }
@@ -161,7 +288,7 @@ pub(crate) fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or_else(|| Value::String(value.to_string()), Value::Number)
 }
 
-/// Returns the text of a value, without the quotes of JSON.
+/// Returns the text of a value for people, without the quotes of JSON.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

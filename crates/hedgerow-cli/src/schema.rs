@@ -34,7 +34,7 @@ pub(crate) fn schema(args: &SchemaArgs, style: Style) -> Result<(), CliError> {
     if schema.kinds().is_empty() {
         rows.extend(schema.vertex_properties().iter().map(|p| Row::of("vertex property", p)));
         let rows = rows.iter().map(Row::plain).collect();
-        return Report::default().table("schema", &COLUMNS[..4], rows).print(style);
+        return Report::default().rows("schema", &COLUMNS[..4], rows).print(style);
     }
     for (id, keys) in kinds(&schema, graph.config().keys) {
         rows.push(Row { kind: Some(id), of_type: Some(kind_name(keys)), ..Row::new("vertex kind") });
@@ -42,7 +42,7 @@ pub(crate) fn schema(args: &SchemaArgs, style: Style) -> Result<(), CliError> {
         rows.extend(properties.map(|p| Row { kind: Some(id), ..Row::of("vertex property", p) }));
     }
     let rows = rows.iter().map(|row| row.with_kinds(&schema)).collect();
-    Report::default().table("schema", &COLUMNS, rows).print(style)
+    Report::default().rows("schema", &COLUMNS, rows).print(style)
 }
 
 const COLUMNS: [&str; 7] = ["kind", "label", "property", "type", "vertex_kind", "from", "to"];

@@ -48,14 +48,10 @@ pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
         .bytes("arena_free_bytes", stats.arena_free_bytes)
         .bytes("log_bytes", log_bytes)
         .bytes("segment_bytes", segment_bytes);
-    // In CSV, a table would be printed instead of the figures.
-    if style == Style::Csv {
-        return report.print(style);
-    }
-    let report = report.table("labels", &LABELS, labels(&graph)?);
+    let report = report.details("labels", &LABELS, labels(&graph)?);
     match vertices(&graph)? {
         none if none.is_empty() => report,
-        kinds => report.table("kinds", &KINDS, kinds),
+        kinds => report.details("kinds", &KINDS, kinds),
     }
     .print(style)
 }

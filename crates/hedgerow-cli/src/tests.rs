@@ -45,7 +45,7 @@ fn fields_are_quoted_where_they_would_be_misread() {
 #[test]
 fn one_report_in_three_styles() {
     let rows = vec![vec!["a,\"b".into(), number(0.5)], vec!["c".into(), number(f64::INFINITY)]];
-    let report = Report::default().field("sound", true).field("log_bytes", 7).table("t", &["k", "v"], rows);
+    let report = Report::default().field("sound", true).field("log_bytes", 7).rows("t", &["k", "v"], rows);
     let print = |style| {
         let mut bytes = Vec::new();
         report.write(style, &mut bytes).expect("memory takes it");

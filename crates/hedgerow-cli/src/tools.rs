@@ -76,7 +76,7 @@ pub(crate) fn salvage(args: &SalvageArgs, style: Style) -> Result<(), CliError> 
         .field("lost_edges", report.lost_edges)
         .field("doubtful_vertices", report.doubtful_vertices)
         .field("doubtful_edges", report.doubtful_edges)
-        .table("findings", &["finding", "what"], findings)
+        .details("findings", &["finding", "what"], findings)
         .print(style)?;
     if whole { Ok(()) } else { Err(CliError::Lossy) }
 }

@@ -70,21 +70,23 @@ pub fn write_edge_rows(
     Ok(rows)
 }
 
-/// The kinds of the ends of edges, and whether the rows contain them.
-struct Ends {
+/// The kinds of the ends of edges, and whether rows of edges contain them.
+pub struct Ends {
     stated: Option<[KindId; 2]>,
-    are_shown: bool,
+    /// True if rows contain the kinds: the store has several, and the label does not state them.
+    pub are_shown: bool,
 }
 
 impl Ends {
-    fn new(schema: &Schema, label: &Label) -> Ends {
+    /// Returns the rule for the edges of `label`.
+    pub fn new(schema: &Schema, label: &Label) -> Ends {
         let stated = label.ends();
         Ends { stated, are_shown: stated.is_none() && !schema.kinds().is_empty() }
     }
 
     /// True if the ends of an undirected edge are in the reverse of the order in which the label states their
     /// kinds.
-    fn are_turned(&self, src: KindId, dst: KindId) -> bool {
+    pub fn are_turned(&self, src: KindId, dst: KindId) -> bool {
         self.stated.is_some_and(|ends| ends != [src, dst] && ends == [dst, src])
     }
 }

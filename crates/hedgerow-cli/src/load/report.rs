@@ -126,7 +126,7 @@ pub(super) fn print(told: &Told<'_>, rules: &Rules<'_>, clock: Clock, style: Sty
             .field("notes", told.notes().iter().map(note).collect::<Vec<_>>());
     }
     let rejected = if style == Style::Text { Vec::new() } else { rejects.rows() };
-    report.table("rejects", &["file", "line", "reason"], rejected).print(style)
+    report.details("rejects", &["file", "line", "reason"], rejected).print(style)
 }
 
 /// Returns the files whose format was detected.

@@ -43,7 +43,7 @@ pub(super) struct Common {
     pub(super) machine: Machine,
     /// Write the full result to this file, or to standard output for `-`, then without the summary. A line
     /// has `KEY VALUE` (with --csv `KEY,VALUE`); for paths `LENGTH KEY KEY ...` (`PATH,STEP,KEY`), for pairs
-    /// `KEY KEY VALUE`
+    /// `KEY KEY VALUE`; with --json it is an object
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Rows of the summary's table

@@ -57,8 +57,8 @@ impl RunArgs {
                     format!("--show: the table of {name} counts vertices and names none; --out FILE has all");
                 Err(CliError::Usage(message))
             }
-            (ResultKind::Paths, Some(_)) if work.style != Style::Csv => {
-                let message = "--show: a file of paths has columns with --csv alone".to_owned();
+            (ResultKind::Paths, Some(_)) if work.style == Style::Text => {
+                let message = "--show: a file of paths has columns with --csv or --json alone".to_owned();
                 Err(CliError::Usage(message))
             }
             _ => Ok(()),

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::work::Work;
 use crate::error::CliError;
 use crate::keys::{spelled, to_json};
-use crate::output::{Report, number};
+use crate::output::{Cell, Report, number};
 
 /// The value that Graphalytics writes for a vertex that is not reached.
 const GRAPHALYTICS_UNREACHED: i64 = i64::MAX;
@@ -106,7 +106,7 @@ fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<R
         Some(all) => report.field("count", all),
         None => report,
     };
-    Ok(report.table("first", &with_shown(work, &["length", "path"]), rows))
+    Ok(report.rows("first", &with_shown(work, &["length", "path"]), rows))
 }
 
 /// Adds the number of pairs, and the first ones.
@@ -127,7 +127,7 @@ fn pairs(
     let rows = pairs.iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
     let mut columns: Vec<String> = ["from", "to", kernel.result.name].map(str::to_owned).into();
     ["from", "to"].iter().for_each(|end| columns.extend(work.show.columns(end, &[])));
-    Ok(report.field("pairs", pairs.len() as u64).table("first", &columns, rows))
+    Ok(report.field("pairs", pairs.len() as u64).rows("first", &columns, rows))
 }
 
 /// Adds the number of vertices that have a value, and the first ones.
@@ -144,7 +144,7 @@ fn vertices(
     let count = found.clone().count() as u64;
     let row = |(id, other)| row(work, id, name(work, other)?);
     let rows = found.take(top).map(row).collect::<hedgerow::Result<_>>()?;
-    Ok(report.field("found", count).table("first", &columns(work, kernel.result.name), rows))
+    Ok(report.field("found", count).rows("first", &columns(work, kernel.result.name), rows))
 }
 
 /// Returns the key of a vertex in the form of arguments; null for an id without a vertex.
@@ -194,8 +194,8 @@ fn hops(
     unreached: i64,
 ) -> Result<Report, CliError> {
     work.write_result(|id| match hops.get(id.0 as usize) {
-        Some(&depth) if depth != UNREACHED => i64::from(depth),
-        _ => unreached,
+        Some(&depth) if depth != UNREACHED => Cell::Value(depth.into()),
+        _ => Cell::Value(unreached.into()),
     })?;
     let mut depths: Vec<u64> = Vec::new();
     for &depth in hops.iter().filter(|&&depth| depth != UNREACHED) {
@@ -211,7 +211,7 @@ fn hops(
     Ok(report
         .field("reached", depths.iter().sum::<u64>())
         .field("depth", depths.len().saturating_sub(1) as u64)
-        .table("depths", &["hops", "vertices"], rows.map(|(d, &n)| vec![d.into(), n.into()]).collect()))
+        .rows("depths", &["hops", "vertices"], rows.map(|(d, &n)| vec![d.into(), n.into()]).collect()))
 }
 
 /// Adds the number of reached vertices, and the farthest ones.
@@ -223,8 +223,8 @@ fn distances(
     unreached: &str,
 ) -> Result<Report, CliError> {
     work.write_result(|id| match distances.get(id.0 as usize) {
-        Some(distance) if distance.is_finite() => format!("{distance:e}"),
-        _ => unreached.to_owned(),
+        Some(distance) if distance.is_finite() => Cell::Exponent(*distance),
+        _ => Cell::Value(unreached.into()),
     })?;
     let mut reached: Vec<(VertexId, f64)> = (0u32..)
         .map(VertexId)
@@ -236,7 +236,7 @@ fn distances(
     let farthest = reached.first().map_or(0.0, |&(_, distance)| distance);
     let row = |(id, distance)| row(work, id, number(distance));
     let rows = reached.into_iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
-    Ok(report.field("reached", count).field("distance", number(farthest)).table(
+    Ok(report.field("reached", count).field("distance", number(farthest)).rows(
         "farthest",
         &columns(work, "distance"),
         rows,
@@ -245,14 +245,14 @@ fn distances(
 
 /// Adds the highest scores.
 fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result<Report, CliError> {
-    work.write_result(|id| format!("{:e}", scores.get(id.0 as usize).copied().unwrap_or(0.0)))?;
+    work.write_result(|id| Cell::Exponent(scores.get(id.0 as usize).copied().unwrap_or(0.0)))?;
     let row = |(id, score)| row(work, id, number(score));
     let best = match work.view {
         KernelView::Resident(view) => top_k(&**view, scores, top),
         KernelView::Tiered(view) => top_k(view, scores, top),
     };
     let rows = best.into_iter().map(row).collect::<hedgerow::Result<_>>()?;
-    Ok(report.table("top", &columns(work, "score"), rows))
+    Ok(report.rows("top", &columns(work, "score"), rows))
 }
 
 /// Adds the components. Each is named by the key of its vertex with the least internal id, usually the vertex
@@ -298,7 +298,7 @@ fn largest_of(
         Ok(row)
     };
     let rows = largest.into_iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
-    Ok(report.table("largest", &with_shown(work, &[column, "vertices"]), rows))
+    Ok(report.rows("largest", &with_shown(work, &[column, "vertices"]), rows))
 }
 
 /// Adds the largest number, and the count of vertices for each number in ascending order.
@@ -310,10 +310,10 @@ fn numbers(
     top: usize,
 ) -> Result<Report, CliError> {
     let of = |id: VertexId| numbers.get(id.0 as usize).copied().unwrap_or(0);
-    work.write_result(of)?;
+    work.write_result(|id| Cell::Value(of(id).into()))?;
     let counts = histogram(work.view.vertices().map(of));
     let rows = counts.iter().take(top).map(|&(number, vertices)| vec![number.into(), vertices.into()]);
-    Ok(report.field("largest", counts.last().map_or(0, |&(number, _)| number)).table(
+    Ok(report.field("largest", counts.last().map_or(0, |&(number, _)| number)).rows(
         "distribution",
         &[column, "vertices"],
         rows.collect(),

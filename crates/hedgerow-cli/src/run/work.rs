@@ -1,18 +1,16 @@
 //! The input of a kernel of `run`, and the destination of its full result.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
 use hedgerow::{EdgeSelection, KernelView, KeyColumn, Schema, Snapshot, VertexId, VertexKeyRef};
-use hedgerow_export::target::Target;
-use hedgerow_export::text::quoted;
 use hedgerow_kernels::registry::{Arguments, Outcome, Parameter};
 use hedgerow_kernels::{Cancel, KernelError, Pairs, Paths};
+use serde_json::Value as Json;
 
 use crate::error::CliError;
-use crate::keys::{parse_argument, spelled};
-use crate::output::{Report, Style, between_blanks, plain};
+use crate::keys::{parse_argument, spelled, to_json};
+use crate::output::{Cell, Report, Rows, Style, between_blanks, number};
 use crate::progress::Steps;
 use crate::show::Show;
 
@@ -145,10 +143,7 @@ impl Work<'_> {
     }
 
     /// Writes a value for every vertex, by ascending vertex id, if the full result was requested.
-    pub(super) fn write_result<V: std::fmt::Display>(
-        &self,
-        value: impl Fn(VertexId) -> V,
-    ) -> Result<(), CliError> {
+    pub(super) fn write_result(&self, value: impl Fn(VertexId) -> Cell) -> Result<(), CliError> {
         if self.out.is_none() {
             return Ok(());
         }
@@ -164,7 +159,7 @@ impl Work<'_> {
         let (mut ids, keys) = self.vertices()?;
         ids.iter_mut().for_each(|id| *id = vertex(*id));
         let values = self.snapshot.vertex_keys(&ids)?;
-        self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))
+        self.write_rows(&keys, values.iter().map(|key| self.named(key)))
     }
 
     /// Writes values that are vertices, like [`write_vertices`](Self::write_vertices), but only for vertices
@@ -179,33 +174,47 @@ impl Work<'_> {
         let found = self.view.vertices().filter_map(|id| Some((id, vertex(id)?)));
         let (ids, values): (Vec<VertexId>, Vec<VertexId>) = found.unzip();
         let (keys, values) = (self.snapshot.vertex_keys(&ids)?, self.snapshot.vertex_keys(&values)?);
-        self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))
+        self.write_rows(&keys, values.iter().map(|key| self.named(key)))
     }
 
-    /// Writes all paths, if the full result was requested. A line has the length of a path and its keys; in
-    /// CSV each vertex of a path has a row.
+    /// Writes all paths, if the full result was requested: the length of a path and its keys; in CSV each
+    /// vertex of a path has a row.
     pub(super) fn write_paths(&self, paths: &Paths) -> Result<(), CliError> {
         if self.out.is_none() {
             return Ok(());
         }
-        let csv = self.style == Style::Csv;
-        let mut out = Target::open(self.out)?;
-        if csv {
-            let header = self.header(&["path", "step", "key"]);
-            out.write(|w| writeln!(w, "{header}"))?;
-        }
+        let columns: &[&str] =
+            if self.style == Style::Csv { &["path", "step", "key"] } else { &["length", "path"] };
+        let mut out = Rows::begin(self.style, self.out, self.columns(columns))?;
         for (at, (path, length)) in paths.iter().enumerate() {
             let keys = self.snapshot.vertex_keys(path)?;
-            let names: Vec<String> = keys.iter().map(|key| spelled(self.schema, key)).collect();
-            let shown = keys.iter().map(|key| self.shown(key)).collect::<hedgerow::Result<Vec<String>>>()?;
-            out.write(|w| match csv {
-                true => names.iter().zip(&shown).enumerate().try_for_each(|(step, (name, shown))| {
-                    writeln!(w, "{at},{step},{}{shown}", quoted(name, b','))
-                }),
-                false => writeln!(w, "{length} {}", between_blanks(&names)),
-            })?;
+            match self.style {
+                Style::Text => {
+                    let names: Vec<String> = keys.iter().map(|key| spelled(self.schema, key)).collect();
+                    let names = Cell::Key(between_blanks(&names).into());
+                    out.write(vec![Cell::Key(length.to_string().into()), names])?;
+                }
+                Style::Json => {
+                    let mut row =
+                        vec![Cell::Value(number(length)), list(keys.iter().map(|key| self.json(key)))];
+                    let mut shown = vec![Vec::new(); self.show.columns("", &[]).len()];
+                    for key in keys.iter() {
+                        let values = self.show.values(self.snapshot, key)?;
+                        shown.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+                    }
+                    row.extend(shown.into_iter().map(list));
+                    out.write(row)?;
+                }
+                Style::Csv => {
+                    for (step, key) in keys.iter().enumerate() {
+                        let place = [at, step].map(|number| Cell::Value(number.into()));
+                        let cells = place.into_iter().chain([self.named(key)]).chain(self.shown(key)?);
+                        out.write(cells.collect())?;
+                    }
+                }
+            }
         }
-        Ok(out.finish()?)
+        out.finish()
     }
 
     /// Writes all pairs, if the full result was requested: both keys and the number of each.
@@ -213,95 +222,59 @@ impl Work<'_> {
         if self.out.is_none() {
             return Ok(());
         }
-        let csv = self.style == Style::Csv;
-        let mut out = Target::open(self.out)?;
-        if csv {
-            let others = ["from", "to"].iter().flat_map(|end| self.show.columns(end, &[]));
-            let columns: Vec<String> =
-                ["from", "to", "value"].into_iter().map(str::to_owned).chain(others).collect();
-            let header = fields(&columns);
-            out.write(|w| writeln!(w, "{header}"))?;
-        }
+        let mut columns = ["from", "to", "value"].map(str::to_owned).to_vec();
+        ["from", "to"].iter().for_each(|end| columns.extend(self.show.columns(end, &[])));
+        let mut out = Rows::begin(self.style, self.out, columns)?;
         let (from, to) = (self.snapshot.vertex_keys(pairs.from())?, self.snapshot.vertex_keys(pairs.to())?);
         for ((from, to), value) in from.iter().zip(to.iter()).zip(pairs.values()) {
-            let shown = self.shown(from)? + &self.shown(to)?;
-            let [from, to] = [from, to].map(|key| spelled(self.schema, key));
-            out.write(|w| match csv {
-                true => writeln!(w, "{},{},{value:e}{shown}", quoted(&from, b','), quoted(&to, b',')),
-                false => writeln!(w, "{from} {to} {value:e}{shown}"),
-            })?;
+            let mut row = vec![self.named(from), self.named(to), Cell::Exponent(*value)];
+            row.extend(self.shown(from)?);
+            row.extend(self.shown(to)?);
+            out.write(row)?;
         }
-        Ok(out.finish()?)
+        out.finish()
     }
 
-    fn write_rows(
-        &self,
-        keys: &KeyColumn,
-        values: impl Iterator<Item = impl std::fmt::Display>,
-    ) -> Result<(), CliError> {
-        let csv = self.style == Style::Csv;
-        let mut out = Target::open(self.out)?;
-        if csv {
-            let columns: &[&str] =
-                if self.has_kinds() { &["kind", "key", "value"] } else { &["key", "value"] };
-            let header = self.header(columns);
-            out.write(|w| writeln!(w, "{header}"))?;
-        }
+    fn write_rows(&self, keys: &KeyColumn, values: impl Iterator<Item = Cell>) -> Result<(), CliError> {
+        // A line of text names a vertex by one word.
+        let kinds = self.has_kinds() && self.style != Style::Text;
+        let columns: &[&str] = if kinds { &["kind", "key", "value"] } else { &["key", "value"] };
+        let mut out = Rows::begin(self.style, self.out, self.columns(columns))?;
         for (key, value) in keys.iter().zip(values) {
-            let shown = self.shown(key)?;
-            out.write(|w| match (key, csv) {
-                (key, _) if self.has_kinds() => self.write_of_kind(w, key, &value.to_string(), &shown),
-                (VertexKeyRef::U64(n), false) => writeln!(w, "{n} {value}{shown}"),
-                (VertexKeyRef::U64(n), true) => writeln!(w, "{n},{value}{shown}"),
-                (key, false) => writeln!(w, "{key} {value}{shown}"),
-                (key, true) => {
-                    let [key, value] = [key.to_string(), value.to_string()];
-                    writeln!(w, "{},{}{shown}", quoted(&key, b','), quoted(&value, b','))
+            let name = match kinds {
+                true => {
+                    let kind = Cell::Value(self.schema.kind_name(key.kind()).into());
+                    vec![kind, Cell::Key(to_json(&key.to_owned()))]
                 }
-            })?;
+                false => vec![self.named(key)],
+            };
+            out.write(name.into_iter().chain([value]).chain(self.shown(key)?).collect())?;
         }
-        Ok(out.finish()?)
+        out.finish()
     }
 
-    /// Writes the value of a vertex in a store with kinds.
-    fn write_of_kind(
-        &self,
-        out: &mut dyn Write,
-        key: VertexKeyRef<'_>,
-        value: &str,
-        shown: &str,
-    ) -> io::Result<()> {
-        if self.style != Style::Csv {
-            return writeln!(out, "{} {value}{shown}", spelled(self.schema, key));
-        }
-        let (kind, key) = key.split();
-        let (kind, key) = (self.schema.kind_name(kind), key.to_string());
-        let [kind, key, value] = [kind, &key, value].map(|text| quoted(text, b','));
-        writeln!(out, "{kind},{key},{value}{shown}")
+    /// Returns the key of a vertex in the form of arguments.
+    fn named(&self, key: VertexKeyRef<'_>) -> Cell {
+        Cell::Key(self.json(key))
     }
 
-    /// Returns the header of a file with these columns and the columns of `--show`.
-    fn header(&self, columns: &[&str]) -> String {
+    fn json(&self, key: VertexKeyRef<'_>) -> Json {
+        if self.has_kinds() { spelled(self.schema, key).into() } else { to_json(&key.to_owned()) }
+    }
+
+    /// Returns these columns and the columns of `--show`.
+    fn columns(&self, columns: &[&str]) -> Vec<String> {
         let shown = self.show.columns("", columns);
-        fields(&columns.iter().map(|&column| column.to_owned()).chain(shown).collect::<Vec<_>>())
+        columns.iter().map(|&column| column.to_owned()).chain(shown).collect()
     }
 
-    /// Returns the last fields of a vertex's line: the values of the properties of `--show`.
-    fn shown(&self, key: VertexKeyRef<'_>) -> hedgerow::Result<String> {
-        let delimiter = if self.style == Style::Csv { ',' } else { ' ' };
-        let mut line = String::new();
-        if self.show.is_empty() {
-            return Ok(line);
-        }
-        for value in self.show.values(self.snapshot, key)? {
-            line.push(delimiter);
-            line.push_str(&quoted(&plain(&value), delimiter as u8));
-        }
-        Ok(line)
+    /// Returns the last fields of a vertex's row: the values of the properties of `--show`.
+    fn shown(&self, key: VertexKeyRef<'_>) -> hedgerow::Result<impl Iterator<Item = Cell> + use<>> {
+        let values = if self.show.is_empty() { Vec::new() } else { self.show.values(self.snapshot, key)? };
+        Ok(values.into_iter().map(Cell::Value))
     }
 }
 
-/// Joins names into a line of CSV.
-fn fields(names: &[String]) -> String {
-    names.iter().map(|name| quoted(name, b',')).collect::<Vec<_>>().join(",")
+fn list(values: impl IntoIterator<Item = Json>) -> Cell {
+    Cell::Value(Json::Array(values.into_iter().collect()))
 }

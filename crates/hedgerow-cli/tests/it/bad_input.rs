@@ -227,7 +227,10 @@ fn a_damaged_file_is_named_and_found_by_check() {
             assert!(error.contains(&name), "{command}: {error}");
         }
         let checked = hedgerow("check @ --json", &[&bench.store()]);
-        assert_eq!((checked.status, checked.err.as_str()), (Some(3), "error: the check found problems\n"));
+        assert_eq!(
+            (checked.status, checked.err.as_str()),
+            (Some(3), "{\"error\":\"the check found problems\",\"group\":\"problems\",\"status\":3}\n")
+        );
         assert_eq!(field(&checked.out, "sound"), json!(false));
         assert!(field(&checked.out, "problems")[0]["problem"].as_str().is_some_and(|p| p.contains(&name)));
         assert_eq!(std::fs::read(&path).expect("readable"), bytes, "it was changed");
@@ -284,8 +287,8 @@ fn wrong_usage() {
             [&store, &file],
             "requires a subcommand but one was not provided [subcommands: adamic_adar, betweenness, bfs, ",
         ),
-        ("stats @ --json --csv", [&store, &file], "cannot be used with"),
-        ("export @ --json", [&store, &file], "--json: "),
+        ("stats @ --csv --js", [&store, &file], "unexpected argument '--js'"),
+        ("export @ --csv --format tsv", [&store, &file], "--format: standard output has one form"),
         ("neighbors @ x", [&store, &file], "KEY: vertex id \"x\" is not a number"),
         ("run bfs @", [&store, &file], "--source <KEY>"),
         ("run bfs @ --source x", [&store, &file], "--source: vertex id \"x\" is not a number"),

@@ -191,7 +191,7 @@ fn labels_come_in_the_order_of_their_first_rows() {
     let columns = "--src-col 1 --dst-col 3 --label-column 2";
     hedgerow(&format!("load @ @ {columns}"), &[&bench.store(), &file]).ok();
     let schema = hedgerow("schema @ --csv", &[&bench.store()]).ok();
-    assert_eq!(schema, "kind,label,property,type\nlabel,\"\",-,-\nlabel,b,-,-\nlabel,a,-,-\nlabel,c,-,-\n");
+    assert_eq!(schema, "kind,label,property,type\nlabel,\"\",,\nlabel,b,,\nlabel,a,,\nlabel,c,,\n");
     // Without positions, the keys are the first two columns without another meaning.
     let (first, second) = (bench.path("first"), bench.path("second"));
     hedgerow("load @ @ --label-column 2", &[&first, &file]).ok();

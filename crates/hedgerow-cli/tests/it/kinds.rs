@@ -354,14 +354,14 @@ fn the_schema_tells_kinds() {
     hedgerow("load @ --vertices @", &[&store, &file]).ok();
     assert_eq!(
         hedgerow("schema @ --csv", &[&store]).ok(),
-        "kind,label,property,type\nlabel,\"\",-,-\nvertex property,-,n,i64\n"
+        "kind,label,property,type\nlabel,\"\",,\nvertex property,,n,i64\n"
     );
     hedgerow("load @ --vertices @ --kind a", &[&store, &file]).ok();
     let edges = bench.file("e.csv", "1,2,7\n");
     hedgerow("load @ @ --label l --from a --to= --property x:i64=3 --no-header", &[&store, &edges]).ok();
-    let expected = "kind,label,property,type,vertex_kind,from,to\nlabel,\"\",-,-,-,-,-\nlabel,l,-,-,-,a,\"\"\n\
-        edge property,l,x,i64,-,-,-\nvertex kind,-,-,u64,\"\",-,-\nvertex property,-,n,i64,\"\",-,-\n\
-        vertex kind,-,-,u64,a,-,-\nvertex property,-,n,i64,a,-,-\n";
+    let expected = "kind,label,property,type,vertex_kind,from,to\nlabel,\"\",,,,,\nlabel,l,,,,a,\"\"\n\
+        edge property,l,x,i64,,,\nvertex kind,,,u64,\"\",,\nvertex property,,n,i64,\"\",,\n\
+        vertex kind,,,u64,a,,\nvertex property,,n,i64,a,,\n";
     assert_eq!(hedgerow("schema @ --csv", &[&store]).ok(), expected);
     assert_eq!(hedgerow("neighbors @ a:1 --csv", &[&store]).ok(), "kind,key\n\"\",2\n");
 }

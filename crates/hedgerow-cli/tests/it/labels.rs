@@ -61,11 +61,11 @@ fn what_was_loaded_is_printed() {
         assert_eq!(field(&stats, "labels")[1], calls);
         assert_eq!(field(&stats, "labels")[2]["properties"], "how:utf8 weight:f64");
         let schema = hedgerow("schema @ --csv", &[&store]).ok();
-        let expected = "kind,label,property,type\nlabel,\"\",-,-\nmulti label,calls,-,-\n\
-            edge property,calls,seconds,i64\nlabel,friend,-,-\nedge property,friend,how,utf8\n\
-            edge property,friend,weight,f64\nvertex property,-,name,utf8\nvertex property,-,age,i64\n\
-            vertex property,-,born,timestamp\nvertex property,-,photo,bytes\nvertex property,-,alive,bool\n\
-            vertex property,-,score,f64\n";
+        let expected = "kind,label,property,type\nlabel,\"\",,\nmulti label,calls,,\n\
+            edge property,calls,seconds,i64\nlabel,friend,,\nedge property,friend,how,utf8\n\
+            edge property,friend,weight,f64\nvertex property,,name,utf8\nvertex property,,age,i64\n\
+            vertex property,,born,timestamp\nvertex property,,photo,bytes\nvertex property,,alive,bool\n\
+            vertex property,,score,f64\n";
         assert_eq!(schema, expected);
         assert_eq!(field(&hedgerow("check @ --json", &[&store]).ok(), "sound"), true);
     }

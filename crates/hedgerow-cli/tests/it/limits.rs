@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Bench, field, hedgerow};
+use crate::{Bench, error, field, hedgerow};
 
 /// Makes a store of named people and timed calls. Person 1 knows all other people, and they know person 1.
 fn load(bench: &Bench) {
@@ -61,7 +61,7 @@ fn vertices_are_found_by_their_properties() {
     );
     assert_eq!(field(&find("age=30 name=Ann").ok(), "found"), 1);
     assert_eq!(field(&find("age=").ok(), "vertices"), json!([{"key": 2}]));
-    let refused = |what: &str| find(what).err;
+    let refused = |what: &str| error(&find(what).err);
     assert!(refused("nmae=Ann").contains("did you mean \"name\""), "{}", refused("nmae=Ann"));
     assert!(refused("age=old").contains("property age is not"), "{}", refused("age=old"));
     assert!(refused("name").contains("PROPERTY=VALUE"), "{}", refused("name"));
@@ -94,7 +94,10 @@ fn properties_of_vertices_are_columns() {
     assert!(refused("neighbors @ 1 --show nmae").contains("did you mean \"name\""));
     assert!(refused("run pagerank @ --show nmae").contains("did you mean \"name\""));
     assert!(refused("run bfs @ --source 1 --show name").contains("names none; --out FILE has all"));
-    assert!(refused("run path @ --source 4 --target 3 --out - --show name").contains("with --csv alone"));
+    assert!(
+        refused("run path @ --source 4 --target 3 --out - --show name")
+            .contains("with --csv or --json alone")
+    );
 }
 
 #[test]
@@ -109,7 +112,7 @@ fn edges_are_removed_by_a_condition() {
         ("--label calls --rank-range ..9 --direction in", "whatever the direction"),
         ("--label cals --rank-range ..9", "did you mean \"calls\""),
     ] {
-        let refused = run(what).err;
+        let refused = error(&run(what).err);
         assert!(refused.contains(says), "{what}: {refused}");
     }
     let removed = run("--label calls --where seconds<40 --batch 1").ok();

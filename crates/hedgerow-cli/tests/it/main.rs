@@ -125,3 +125,9 @@ fn field(json: &str, name: &str) -> serde_json::Value {
     let object: serde_json::Value = serde_json::from_str(json).unwrap_or_else(|e| panic!("{e}: {json}"));
     object.get(name).unwrap_or_else(|| panic!("no {name} in {json}")).clone()
 }
+
+/// Returns the message of an error that was printed as JSON.
+#[track_caller]
+fn error(json: &str) -> String {
+    field(json, "error").as_str().expect("a message").to_owned()
+}

@@ -73,5 +73,5 @@ fn the_keys_of_a_path_can_be_told_apart() {
     assert_eq!(found["first"][0]["path"], json!(names));
     assert_eq!(path(&["--out", "-"]), "2 \"George Keith\" \"Robert Barclay\" Anne\n");
     let table = path(&["--csv"]);
-    assert!(table.contains("\"\"\"George Keith\"\" \"\"Robert Barclay\"\" Anne\""), "{table}");
+    assert!(table.contains("\"[\"\"George Keith\"\",\"\"Robert Barclay\"\",\"\"Anne\"\"]\""), "{table}");
 }
