@@ -25,17 +25,25 @@ def pages() -> dict[str, str]:
     if not PROGRAM.is_file():
         return {}
     whole = _help()
-    listed = whole.partition("Commands:")[2].partition("\n\n")[0]
-    names = re.findall(r"^  ([a-z][a-z-]*)\s", listed, re.MULTILINE)
     parts = [
         "# Options of the command line",
         "What the program prints with `--help`. The [guide](../guide/cli.md) shows the commands at work.",
         _block(whole),
     ]
-    for name in names:
-        if name != "help":
-            parts += [f"## hedgerow {name}", _block(_help(name))]
+    for name in _listed(whole):
+        text = _help(name)
+        parts += [f"## hedgerow {name}", _block(text)]
+        # The kernels of `run` have pages of their own.
+        for inner in _listed(text) if name != "run" else []:
+            parts += [f"### hedgerow {name} {inner}", _block(_help(name, inner))]
     return {f"{PLACE}.md": "\n\n".join(parts) + "\n"}
+
+
+def _listed(text: str) -> list[str]:
+    """The commands that a help lists."""
+    listed = text.partition("Commands:")[2].partition("\n\n")[0]
+    names: list[str] = re.findall(r"^  ([a-z][a-z-]*)\s", listed, re.MULTILINE)
+    return [name for name in names if name != "help"]
 
 
 def _help(*command: str) -> str:

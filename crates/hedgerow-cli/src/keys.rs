@@ -2,6 +2,7 @@
 
 use hedgerow::{KeyKind, KindId, Schema, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_core::key::MAX_KEY_BYTES;
+use hedgerow_export::text::kinds;
 
 use crate::error::CliError;
 
@@ -58,6 +59,36 @@ pub(crate) fn parse_argument(
         None => parse(keys, text),
     };
     parsed.map(VertexKeyRef::to_owned).map_err(|why| CliError::Usage(format!("{argument}: {why}")))
+}
+
+/// Parses a key in the command line argument `argument`: the whole text is the key of a vertex of `kind`.
+pub(crate) fn parse_key(
+    schema: &Schema,
+    keys: KeyKind,
+    argument: &str,
+    text: &str,
+    kind: KindId,
+) -> Result<VertexKey, CliError> {
+    let keys = kinds(schema, keys).find_map(|(id, keys)| (id == kind).then_some(keys)).unwrap_or(keys);
+    let parsed = parse_of(schema.kind_name(kind), kind, keys, text);
+    parsed.map(VertexKeyRef::to_owned).map_err(|why| CliError::Usage(format!("{argument}: {why}")))
+}
+
+/// Parses the key of an end of an edge like [`parse_argument`]. A key without a kind has the one that the
+/// label states.
+pub(crate) fn parse_end(
+    schema: &Schema,
+    keys: KeyKind,
+    argument: &str,
+    text: &str,
+    stated: Option<KindId>,
+) -> Result<VertexKey, CliError> {
+    let names_kind =
+        text.split_once(':').is_some_and(|(name, _)| name.is_empty() || schema.kind(name).is_some());
+    match stated {
+        Some(kind) if !names_kind => parse_key(schema, keys, argument, text, kind),
+        _ => parse_argument(schema, keys, argument, text),
+    }
 }
 
 /// Returns a key in the form that [`parse_argument`] reads.

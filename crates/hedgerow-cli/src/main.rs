@@ -1,7 +1,8 @@
 //! The `hedgerow` command line: loads graph files into a store, queries it, runs analytics on it, checks and
 //! exports it. `docs/guide/cli.md` is its guide.
 //!
-//! Exit status: 0 done, 1 failed, 2 wrong usage, 3 `check` found problems. Errors are one line on stderr.
+//! Exit status: 0 done, 1 failed, 2 wrong usage, 3 `check` found problems, 4 `get` found nothing. Errors are
+//! one line on stderr.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::disallowed_methods,
@@ -10,17 +11,22 @@
 
 mod check;
 mod checkpoint;
+mod completions;
+mod del;
 mod edge_objects;
+mod element;
 mod error;
 mod export;
 mod filter;
 mod find;
+mod get;
 mod keys;
 mod load;
 mod neighbors;
 mod output;
 mod progress;
 mod property;
+mod put;
 mod remove_edges;
 mod run;
 mod schema;
@@ -36,7 +42,7 @@ mod tests;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use error::CliError;
 use output::Style;
@@ -73,6 +79,15 @@ enum Command {
     Stats(stats::StatsArgs),
     /// Print the labels and properties of a store, with their types
     Schema(schema::SchemaArgs),
+    /// Print a vertex or an edge; exit status 4 if it does not exist
+    #[command(subcommand)]
+    Get(get::Get),
+    /// Create a vertex or an edge, or change its properties
+    #[command(subcommand)]
+    Put(put::Put),
+    /// Remove a vertex or an edge
+    #[command(subcommand)]
+    Del(del::Del),
     /// Print the neighbors of a vertex
     Neighbors(neighbors::NeighborsArgs),
     /// Print the vertices whose properties have the given values
@@ -93,6 +108,8 @@ enum Command {
     Salvage(tools::SalvageArgs),
     /// Write everything into one segment, and remove the files that it replaces
     Compact(tools::CompactArgs),
+    /// Print a script that completes commands and options in a shell
+    Completions(completions::CompletionsArgs),
 }
 
 fn main() -> ExitCode {
@@ -138,6 +155,9 @@ fn dispatch(cli: Cli) -> Result<(), CliError> {
         Command::Load(args) => load::load(&args, style),
         Command::Stats(args) => stats::stats(&args, style),
         Command::Schema(args) => schema::schema(&args, style),
+        Command::Get(what) => get::get(&what, style),
+        Command::Put(what) => put::put(&what, style),
+        Command::Del(what) => del::del(&what, style),
         Command::Neighbors(args) => neighbors::neighbors(&args, style),
         Command::Find(args) => find::find(&args, style),
         Command::Run(args) => run::run(&args, style),
@@ -148,5 +168,6 @@ fn dispatch(cli: Cli) -> Result<(), CliError> {
         Command::Backup(args) => tools::backup(&args, style),
         Command::Salvage(args) => tools::salvage(&args, style),
         Command::Compact(args) => tools::compact(&args, style),
+        Command::Completions(args) => completions::completions(&args, Cli::command(), style),
     }
 }

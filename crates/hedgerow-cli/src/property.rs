@@ -2,7 +2,7 @@
 
 use hedgerow::{PropertyType, Value, ValueRef};
 use hedgerow_export::text::to_text;
-use hedgerow_workload::read::{FieldKind, TimeError, TimeUnit, is_rounded, read_time};
+use hedgerow_workload::read::{FieldKind, TimeError, TimeUnit, is_rounded, read_time, show_time};
 
 use crate::output::number;
 
@@ -134,6 +134,24 @@ pub(crate) fn parse(name: &str, kind: PropertyType, text: &str) -> Result<Value,
         },
     };
     value.ok_or_else(|| wrong(name, kind, text))
+}
+
+/// Parses a value like [`parse`], in each form in which a command prints one, and refuses a time that the
+/// store would cut.
+pub(crate) fn parse_exact(name: &str, kind: PropertyType, text: &str) -> Result<Value, String> {
+    if kind != PropertyType::Timestamp {
+        return parse(name, kind, text);
+    }
+    // A time outside the years of dates is printed as a number of microseconds.
+    if let Some(microseconds) = text.trim().parse().ok().filter(|&number| show_time(number).is_none()) {
+        return Ok(Value::Timestamp(microseconds));
+    }
+    match read_time(text.trim(), None) {
+        Ok(time) if time.is_cut => {
+            Err(format!("property {name}: {:?} is finer than microseconds, the unit of times", text.trim()))
+        }
+        _ => parse(name, kind, text),
+    }
 }
 
 fn wrong(name: &str, kind: PropertyType, text: &str) -> String {

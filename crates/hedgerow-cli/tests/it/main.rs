@@ -3,9 +3,12 @@
 #![allow(clippy::disallowed_methods, reason = "tests write input files and damage stores")]
 
 mod bad_input;
+mod completions;
 mod directory;
+mod element;
 mod encodings;
 mod exports;
+mod forms;
 mod happy;
 mod import;
 mod importer;

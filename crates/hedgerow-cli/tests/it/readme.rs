@@ -58,6 +58,7 @@ type Given = (&'static str, &'static [(&'static str, &'static str)], &'static [&
 
 const GIVEN: &[Given] = &[
     ("A short tour", &[], &[]),
+    ("One vertex or one edge", &[], &[]),
     (
         "What a load detects",
         &[
