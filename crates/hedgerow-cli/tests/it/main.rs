@@ -21,6 +21,7 @@ mod pairs;
 mod parts;
 mod published;
 mod readme;
+mod sets;
 mod structure;
 mod tables;
 mod times;

@@ -7,7 +7,7 @@ const GUIDE: &str = include_str!("../../../../docs/guide/cli.md");
 const OPERATIONS: &str = include_str!("../../../../docs/operations.md");
 
 /// Returns the parts of a page between fences of this language.
-fn blocks<'a>(page: &'a str, language: &str) -> impl Iterator<Item = &'a str> {
+pub(crate) fn blocks<'a>(page: &'a str, language: &str) -> impl Iterator<Item = &'a str> {
     let fence = format!("```{language}\n");
     let parts: Vec<&str> = page.split(fence.as_str()).skip(1).collect();
     parts.into_iter().filter_map(|rest| rest.split("```\n").next())
@@ -15,7 +15,7 @@ fn blocks<'a>(page: &'a str, language: &str) -> impl Iterator<Item = &'a str> {
 
 /// Runs shell commands in the folder, with the built program as `hedgerow`. Returns whether they succeeded,
 /// and both outputs in their order.
-fn shell(bench: &Bench, commands: &str) -> (bool, String) {
+pub(crate) fn shell(bench: &Bench, commands: &str) -> (bool, String) {
     let program = Path::new(env!("CARGO_BIN_EXE_hedgerow"));
     let folder = program.parent().expect("the folder of the program").display();
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
