@@ -76,3 +76,21 @@ fn sizes_have_a_unit_as_text_and_are_exact_elsewhere() {
     assert_eq!(print(Style::Json), "{\"log_bytes\":1536}\n");
     assert_eq!(print(Style::Csv), "field,value\nlog_bytes,1536\n");
 }
+
+#[test]
+fn details_are_json_in_one_field_of_csv() {
+    let rows = vec![vec!["a\tb".into(), serde_json::Value::Null], vec![true.into(), json!([1, "x"])]];
+    let report = Report::default().field("label", "").field("more", true).details("t", &["k", "v"], rows);
+    let print = |style| {
+        let mut bytes = Vec::new();
+        report.write(style, &mut bytes).expect("memory takes it");
+        String::from_utf8(bytes).expect("text")
+    };
+    assert_eq!(print(Style::Text), "label: \"\"\nmore:  yes\n\nk\tv\na\tb\t-\ntrue\t1 x\n");
+    let expected = "field,value\nlabel,\"\"\nmore,true\n\
+        t,\"[{\"\"k\"\":\"\"a\\tb\"\",\"\"v\"\":null},{\"\"k\"\":true,\"\"v\"\":[1,\"\"x\"\"]}]\"\n";
+    assert_eq!(print(Style::Csv), expected);
+    let parsed: serde_json::Value = serde_json::from_str(&print(Style::Json)).expect("json");
+    let table = json!([{"k": "a\tb", "v": null}, {"k": true, "v": [1, "x"]}]);
+    assert_eq!(parsed, json!({"label": "", "more": true, "t": table}));
+}

@@ -103,7 +103,7 @@ pub(super) fn print(told: &Told<'_>, rules: &Rules<'_>, clock: Clock, style: Sty
         ("existing_vertices", existing.vertices),
         ("repeated_vertices", told.repeated_vertices()),
     ];
-    for (name, count) in seldom.into_iter().filter(|(_, count)| style == Style::Json || *count > 0) {
+    for (name, count) in seldom.into_iter().filter(|(_, count)| style != Style::Text || *count > 0) {
         report = report.field(name, count);
     }
     report = report

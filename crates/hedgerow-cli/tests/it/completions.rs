@@ -1,5 +1,6 @@
 //! Tests of `hedgerow completions`.
 
+use std::io::Write;
 use std::process::Command;
 
 use crate::forms::{all_commands, listed};
@@ -42,7 +43,8 @@ fn scripts_have_every_command_and_option() {
 #[test]
 fn bash_completes() {
     if Command::new("bash").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no bash");
+        // Bypasses the capture of the test harness, like the message about absent data.
+        let _ = writeln!(std::io::stderr(), "skipped: completions in bash (there is no bash)");
         return;
     }
     let bench = Bench::new();
