@@ -2,12 +2,9 @@
 
 use std::path::PathBuf;
 
-use hedgerow::Options;
-use hedgerow_export::text::is_vacant;
-
 use crate::error::CliError;
 use crate::output::{Report, Style};
-use crate::store::not_a_store;
+use crate::store::open_to_write;
 
 /// Arguments of `checkpoint`.
 #[derive(clap::Args)]
@@ -18,10 +15,7 @@ pub(crate) struct CheckpointArgs {
 
 /// Writes the graph into a segment and drops the log that it covers.
 pub(crate) fn checkpoint(args: &CheckpointArgs, style: Style) -> Result<(), CliError> {
-    if is_vacant(&args.store) {
-        return Err(not_a_store(&args.store));
-    }
-    let graph = Options::new().create(false).open(&args.store)?;
+    let graph = open_to_write(&args.store)?;
     let written = graph.checkpoint()?;
     graph.close()?;
     Report::default()

@@ -1,8 +1,9 @@
 //! `hedgerow del`.
 
-use crate::element::{EdgeArgs, VertexArgs, open_to_write};
+use crate::element::{EdgeArgs, VertexArgs};
 use crate::error::CliError;
 use crate::output::Style;
+use crate::store::open_to_write;
 
 /// The element to remove.
 #[derive(clap::Subcommand)]

@@ -1,16 +1,14 @@
 //! One vertex or one edge, named on the command line by `get`, `put` and `del`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use hedgerow::{EdgeKey, Graph, Options, Properties, PropertyType, Schema, Value as Stored, VertexKey};
-use hedgerow_export::text::is_vacant;
+use hedgerow::{EdgeKey, Graph, Properties, PropertyType, Schema, Value as Stored, VertexKey};
 
 use crate::error::CliError;
 use crate::keys::{self, parse_argument, parse_end, parse_key, spelled};
 use crate::output::Report;
 use crate::property::to_json;
-use crate::store::not_a_store;
 
 /// The name of one vertex.
 #[derive(clap::Args)]
@@ -117,14 +115,6 @@ fn named(report: Report, schema: &Schema, [kind, key]: [&'static str; 2], of: &V
         _ => report.field(kind, schema.kind_name(of.kind())),
     };
     report.field(key, keys::to_json(of))
-}
-
-/// Opens a store that exists for writing, with the store's own options.
-pub(crate) fn open_to_write(store: &Path) -> Result<Graph, CliError> {
-    if is_vacant(store) {
-        return Err(not_a_store(store));
-    }
-    Ok(Options::new().create(false).open(store)?)
 }
 
 /// Adds the properties: name, type and value of each.

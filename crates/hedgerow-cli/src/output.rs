@@ -1,5 +1,6 @@
 //! Results on standard output: as text, as JSON or as CSV. `docs/design/command-line.md` has the rules.
 
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -175,8 +176,10 @@ impl Table {
 /// Rows that are written one by one, because there may be very many.
 pub(crate) struct Rows {
     style: Style,
-    columns: Vec<String>,
+    /// The columns in the form of JSON, with the colon behind each.
+    members: Vec<String>,
     out: Target,
+    line: String,
 }
 
 /// A field of [`Rows`].
@@ -190,22 +193,34 @@ pub(crate) enum Cell {
 
 impl Rows {
     /// Opens `path`, or standard output for none or `-`. CSV begins with the columns, lines of text do not.
-    pub(crate) fn begin(style: Style, path: Option<&Path>, columns: Vec<String>) -> Result<Rows, CliError> {
+    pub(crate) fn begin(style: Style, path: Option<&Path>, columns: &[String]) -> Result<Rows, CliError> {
         let mut out = Target::open(path)?;
         if style == Style::Csv {
-            out.write(|w| writeln!(w, "{}", csv_header(&columns)))?;
+            out.write(|w| writeln!(w, "{}", csv_header(columns)))?;
         }
-        Ok(Rows { style, columns, out })
+        let members = columns.iter().map(|name| format!("{}:", Value::from(name.as_str()))).collect();
+        Ok(Rows { style, members, out, line: String::new() })
     }
 
     /// Writes one row: a line between blanks, a JSON object on one line, or a line of CSV.
-    pub(crate) fn write(&mut self, cells: Vec<Cell>) -> Result<(), CliError> {
-        let line = match self.style {
-            Style::Text => cells.iter().map(Cell::text).collect::<Vec<_>>().join(" "),
-            Style::Json => json_object(&self.columns, &cells.into_iter().map(Cell::json).collect::<Vec<_>>()),
-            Style::Csv => csv_line(cells.iter().map(Cell::csv)),
+    pub(crate) fn write(&mut self, cells: &[Cell]) -> Result<(), CliError> {
+        self.line.clear();
+        let (begin, separator, end) = match self.style {
+            Style::Text => ("", " ", ""),
+            Style::Json => ("{", ",", "}"),
+            Style::Csv => ("", ",", ""),
         };
-        Ok(self.out.write(|w| writeln!(w, "{line}"))?)
+        self.line += begin;
+        for (at, (cell, member)) in cells.iter().zip(&self.members).enumerate() {
+            self.line += if at > 0 { separator } else { "" };
+            self.line += if self.style == Style::Json { member } else { "" };
+            // A String takes every text.
+            let _ = cell.add_to(&mut self.line, self.style);
+        }
+        self.line += end;
+        self.line.push('\n');
+        let Rows { out, line, .. } = self;
+        Ok(out.write(|w| w.write_all(line.as_bytes()))?)
     }
 
     /// Completes the file.
@@ -215,25 +230,17 @@ impl Rows {
 }
 
 impl Cell {
-    fn text(&self) -> String {
-        match self {
-            Cell::Value(value) => quoted(&plain(value), b' ').into_owned(),
-            Cell::Key(value) => plain(value),
-            Cell::Exponent(number) => format!("{number:e}"),
-        }
-    }
-
-    fn json(self) -> Value {
-        match self {
-            Cell::Value(value) | Cell::Key(value) => value,
-            Cell::Exponent(value) => number(value),
-        }
-    }
-
-    fn csv(&self) -> String {
-        match self {
-            Cell::Value(value) | Cell::Key(value) => csv_field(value),
-            Cell::Exponent(number) => format!("{number:e}"),
+    fn add_to(&self, line: &mut String, style: Style) -> fmt::Result {
+        match (self, style) {
+            (Cell::Value(Value::Number(number)) | Cell::Key(Value::Number(number)), _) => {
+                write!(line, "{number}")
+            }
+            (Cell::Exponent(value), Style::Json) => write!(line, "{}", number(*value)),
+            (Cell::Exponent(value), _) => write!(line, "{value:e}"),
+            (Cell::Value(value) | Cell::Key(value), Style::Json) => write!(line, "{value}"),
+            (Cell::Value(value) | Cell::Key(value), Style::Csv) => line.write_str(&csv_field(value)),
+            (Cell::Value(value), Style::Text) => line.write_str(&quoted(&plain(value), b' ')),
+            (Cell::Key(value), Style::Text) => line.write_str(&plain(value)),
         }
     }
 }

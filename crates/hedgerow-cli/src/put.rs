@@ -6,10 +6,11 @@ use std::sync::Arc;
 use hedgerow::{Graph, KindId, LabelId, Properties, Property, PropertyType, Schema, Value};
 use hedgerow_core::suggest::instead;
 
-use crate::element::{EdgeArgs, VertexArgs, open_to_write};
+use crate::element::{EdgeArgs, VertexArgs};
 use crate::error::CliError;
 use crate::output::{Report, Style};
 use crate::property::parse_exact;
+use crate::store::open_to_write;
 
 /// The element to write.
 #[derive(clap::Subcommand)]

@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use hedgerow::{EdgeDirection, Options, RemoveOptions};
-use hedgerow_export::text::is_vacant;
+use hedgerow::{EdgeDirection, RemoveOptions};
 
 use crate::error::CliError;
 use crate::output::{Report, Style};
 use crate::selection::Chosen;
-use crate::store::not_a_store;
+use crate::store::open_to_write;
 
 /// Arguments of `remove-edges`.
 #[derive(clap::Args)]
@@ -35,10 +34,7 @@ pub(crate) fn remove_edges(args: &RemoveEdgesArgs, style: Style) -> Result<(), C
             "a condition is needed, --rank-range or --where; --rank-range .. removes all edges of the label";
         return Err(CliError::Usage(message.to_owned()));
     }
-    if is_vacant(&args.store) {
-        return Err(not_a_store(&args.store));
-    }
-    let graph = Options::new().create(false).open(&args.store)?;
+    let graph = open_to_write(&args.store)?;
     let snapshot = graph.snapshot()?;
     let selection = args.chosen.selection(&snapshot, graph.config().weighted, EdgeDirection::Out)?;
     drop(snapshot);

@@ -22,6 +22,14 @@ pub(crate) fn open_within(path: &Path, memory_limit: Option<u64>) -> Result<Grap
     Ok(options.open(path)?)
 }
 
+/// Opens an existing store for writing, with the store's own options.
+pub(crate) fn open_to_write(path: &Path) -> Result<Graph, CliError> {
+    if is_vacant(path) {
+        return Err(not_a_store(path));
+    }
+    Ok(Options::new().create(false).open(path)?)
+}
+
 /// Returns the label to read: the named one, or else the label of all edges. If edges have several labels,
 /// the error asks for a name, or for the alternative `or`.
 pub(crate) fn label_to_read(snapshot: &Snapshot, named: Option<&str>, or: &str) -> Result<LabelId, CliError> {

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use hedgerow::Options;
 use hedgerow_export::text::is_vacant;
 use serde_json::Value;
 
 use crate::error::CliError;
 use crate::output::{Report, Style};
 use crate::size::bytes;
-use crate::store::{not_a_store, open_read_only};
+use crate::store::{not_a_store, open_read_only, open_to_write};
 
 /// Arguments of `backup`.
 #[derive(clap::Args)]
@@ -83,10 +82,7 @@ pub(crate) fn salvage(args: &SalvageArgs, style: Style) -> Result<(), CliError> 
 
 /// Writes everything into one segment, and removes all files that it replaces.
 pub(crate) fn compact(args: &CompactArgs, style: Style) -> Result<(), CliError> {
-    if is_vacant(&args.store) {
-        return Err(not_a_store(&args.store));
-    }
-    let graph = Options::new().create(false).open(&args.store)?;
+    let graph = open_to_write(&args.store)?;
     let before = graph.stats()?;
     let done = graph.compact()?;
     graph.close()?;

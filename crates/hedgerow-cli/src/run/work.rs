@@ -185,14 +185,14 @@ impl Work<'_> {
         }
         let columns: &[&str] =
             if self.style == Style::Csv { &["path", "step", "key"] } else { &["length", "path"] };
-        let mut out = Rows::begin(self.style, self.out, self.columns(columns))?;
+        let mut out = Rows::begin(self.style, self.out, &self.columns(columns))?;
         for (at, (path, length)) in paths.iter().enumerate() {
             let keys = self.snapshot.vertex_keys(path)?;
             match self.style {
                 Style::Text => {
                     let names: Vec<String> = keys.iter().map(|key| spelled(self.schema, key)).collect();
                     let names = Cell::Key(between_blanks(&names).into());
-                    out.write(vec![Cell::Key(length.to_string().into()), names])?;
+                    out.write(&[Cell::Key(length.to_string().into()), names])?;
                 }
                 Style::Json => {
                     let mut row =
@@ -203,13 +203,13 @@ impl Work<'_> {
                         shown.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
                     }
                     row.extend(shown.into_iter().map(list));
-                    out.write(row)?;
+                    out.write(&row)?;
                 }
                 Style::Csv => {
                     for (step, key) in keys.iter().enumerate() {
                         let place = [at, step].map(|number| Cell::Value(number.into()));
                         let cells = place.into_iter().chain([self.named(key)]).chain(self.shown(key)?);
-                        out.write(cells.collect())?;
+                        out.write(&cells.collect::<Vec<_>>())?;
                     }
                 }
             }
@@ -224,13 +224,13 @@ impl Work<'_> {
         }
         let mut columns = ["from", "to", "value"].map(str::to_owned).to_vec();
         ["from", "to"].iter().for_each(|end| columns.extend(self.show.columns(end, &[])));
-        let mut out = Rows::begin(self.style, self.out, columns)?;
+        let mut out = Rows::begin(self.style, self.out, &columns)?;
         let (from, to) = (self.snapshot.vertex_keys(pairs.from())?, self.snapshot.vertex_keys(pairs.to())?);
         for ((from, to), value) in from.iter().zip(to.iter()).zip(pairs.values()) {
             let mut row = vec![self.named(from), self.named(to), Cell::Exponent(*value)];
             row.extend(self.shown(from)?);
             row.extend(self.shown(to)?);
-            out.write(row)?;
+            out.write(&row)?;
         }
         out.finish()
     }
@@ -239,7 +239,7 @@ impl Work<'_> {
         // A line of text names a vertex by one word.
         let kinds = self.has_kinds() && self.style != Style::Text;
         let columns: &[&str] = if kinds { &["kind", "key", "value"] } else { &["key", "value"] };
-        let mut out = Rows::begin(self.style, self.out, self.columns(columns))?;
+        let mut out = Rows::begin(self.style, self.out, &self.columns(columns))?;
         for (key, value) in keys.iter().zip(values) {
             let name = match kinds {
                 true => {
@@ -248,7 +248,8 @@ impl Work<'_> {
                 }
                 false => vec![self.named(key)],
             };
-            out.write(name.into_iter().chain([value]).chain(self.shown(key)?).collect())?;
+            let cells = name.into_iter().chain([value]).chain(self.shown(key)?);
+            out.write(&cells.collect::<Vec<_>>())?;
         }
         out.finish()
     }
@@ -259,7 +260,11 @@ impl Work<'_> {
     }
 
     fn json(&self, key: VertexKeyRef<'_>) -> Json {
-        if self.has_kinds() { spelled(self.schema, key).into() } else { to_json(&key.to_owned()) }
+        match key {
+            _ if self.has_kinds() => spelled(self.schema, key).into(),
+            VertexKeyRef::U64(number) => number.into(),
+            other => to_json(&other.to_owned()),
+        }
     }
 
     /// Returns these columns and the columns of `--show`.
