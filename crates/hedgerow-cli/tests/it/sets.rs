@@ -13,46 +13,51 @@ use crate::{Bench, field, hedgerow};
 
 const PAGE: &str = include_str!("../../../../docs/guide/data-sets.md");
 
-/// A set of the page.
-struct Set {
-    /// The directory of its store, in the commands of the page.
-    store: &'static str,
-    /// The numbers of vertices and edges, as their publishers state them.
-    counts: (u64, u64),
-    /// The commands are run and the exports compared only by `make test-deep STAGE=unit`.
-    is_large: bool,
+/// Makes a test for each set. Each row has the size, the store in the commands of the page, and the numbers
+/// of vertices and edges, as the publishers state them.
+macro_rules! sets {
+    ($($size:ident $store:ident: $vertices:expr, $edges:expr;)*) => {
+        const STORES: &[&str] = &[$(stringify!($store)),*];
+        $(#[test]
+        fn $store() {
+            comes_back(stringify!($store), ($vertices, $edges), Size::$size);
+        })*
+    };
 }
 
-const fn set(store: &'static str, vertices: u64, edges: u64) -> Set {
-    Set { store, counts: (vertices, edges), is_large: false }
+/// The tests that compare a set.
+#[derive(PartialEq, Eq)]
+enum Size {
+    /// `make test` and `make test-deep`.
+    Small,
+    /// Only `make test-deep STAGE=unit`.
+    Large,
 }
 
-const fn large(store: &'static str, vertices: u64, edges: u64) -> Set {
-    Set { store, counts: (vertices, edges), is_large: true }
-}
-
-const SETS: &[Set] = &[
-    large("college", 1_899, 59_835),
-    large("email", 986, 332_334),
-    large("overflow", 24_818, 506_550),
-    set("bitcoin", 5_881, 35_592),
-    large("uboot", 3_873 + 61_437, 540_764),
-    large("facebook", 4_039, 88_234),
-    large("slashdot", 82_168, 948_464),
-    large("cnr", 325_557, 3_216_152),
-    set("rome", 3_353, 8_870),
-    large("ny", 264_346, 365_050),
-    large("fla", 1_070_376, 1_343_951),
-    set("air", 3_749, 57_645),
+sets! {
+    Large college: 1_899, 59_835;
+    Large email: 986, 332_334;
+    Large overflow: 24_818, 506_550;
+    Small bitcoin: 5_881, 35_592;
+    Large uboot: 3_873 + 61_437, 540_764;
+    Large facebook: 4_039, 88_234;
+    Large slashdot: 82_168, 948_464;
+    Large cnr: 325_557, 3_216_152;
+    Small rome: 3_353, 8_870;
+    Large ny: 264_346, 365_050;
+    Large fla: 1_070_376, 1_343_951;
+    Small air: 3_749, 57_645;
     // The file has 107,268 rows; six of them repeat an id.
-    large("debian", 107_262, 414_689),
+    Large debian: 107_262, 414_689;
     // The publisher states 1,768,149 edges, 14 more than the files have.
-    large("twitter", 81_307, 1_768_135),
-    set("tinysnb", 14, 30),
-    set("demo", 7, 8),
-    set("example", 10, 17),
-    large("gnutella", 62_586, 147_892),
-];
+    Large twitter: 81_307, 1_768_135;
+    Small tinysnb: 14, 30;
+    Small demo: 7, 8;
+    Small example: 10, 17;
+    Large lsqb: 28, 72;
+    Large snb: 190_376, 787_074;
+    Large gnutella: 62_586, 147_892;
+}
 
 /// Returns the commands that load sets, with the directory of the store of each.
 fn commands() -> Vec<(&'static str, &'static str)> {
@@ -63,45 +68,40 @@ fn commands() -> Vec<(&'static str, &'static str)> {
 }
 
 #[test]
-fn each_command_of_the_page_has_its_counts() {
+fn each_command_of_the_page_has_a_test() {
     let named: Vec<&str> = commands().iter().map(|(store, _)| *store).collect();
-    assert_eq!(named, SETS.iter().map(|set| set.store).collect::<Vec<_>>());
+    assert_eq!(named, STORES);
 }
 
-#[test]
-fn sets_come_back_equal() {
-    let is_deep = std::env::var_os("HEDGEROW_DEEP_SECONDS").is_some();
-    for (set, (_, block)) in SETS.iter().zip(commands()).filter(|(set, _)| is_deep || !set.is_large) {
-        // The first path of the block is a file or the beginning of one; its folder is the set.
-        let path =
-            block.split("$DATA/").nth(1).and_then(|rest| rest.split(['"', '\n']).next()).expect("a path");
-        let folder = path.split('/').take(2).collect::<Vec<_>>().join("/");
-        let purpose = format!("the round trip of {}", set.store);
-        let Some(found) = require_data(&folder, &purpose).expect("data") else { continue };
-        if block.contains("zstdcat") && Command::new("zstdcat").arg("--version").output().is_err() {
-            // Bypasses the capture of the test harness, like the message about absent data.
-            let _ = writeln!(std::io::stderr(), "skipped: {purpose} (there is no zstdcat)");
-            continue;
-        }
-        let data = found.ancestors().nth(2).expect("the folder of all sets").to_owned();
-        comes_back(set, block, &data);
+fn comes_back(store: &str, counts: (u64, u64), size: Size) {
+    if size == Size::Large && std::env::var_os("HEDGEROW_DEEP_SECONDS").is_none() {
+        return;
     }
-}
-
-fn comes_back(set: &Set, block: &str, data: &Path) {
+    let (_, block) = commands().into_iter().find(|(name, _)| *name == store).expect("a block of the page");
+    // The first path of the block is a file or the beginning of one; its folder is the set.
+    let path = block.split("$DATA/").nth(1).and_then(|rest| rest.split(['"', '\n']).next()).expect("a path");
+    let folder = path.split('/').take(2).collect::<Vec<_>>().join("/");
+    let purpose = format!("the round trip of {store}");
+    let Some(found) = require_data(&folder, &purpose).expect("data") else { return };
+    if block.contains("zstdcat") && Command::new("zstdcat").arg("--version").output().is_err() {
+        // Bypasses the capture of the test harness, like the message about absent data.
+        let _ = writeln!(std::io::stderr(), "skipped: {purpose} (there is no zstdcat)");
+        return;
+    }
+    let data = found.ancestors().nth(2).expect("the folder of all sets");
     let bench = Bench::new();
     let (succeeded, out) = shell(&bench, &format!("export DATA='{}'\n{block}", data.display()));
-    assert!(succeeded, "{}: {out}", set.store);
-    let store = bench.path(set.store);
+    assert!(succeeded, "{out}");
+    let store = bench.path(store);
     let loaded = open(&store);
-    assert_eq!((loaded.vertex_count(), loaded.edge_count().expect("read")), set.counts, "{}", set.store);
+    assert_eq!((loaded.vertex_count(), loaded.edge_count().expect("read")), counts);
     for format in ["csv", "parquet", "arrow"] {
         let (directory, again) = (bench.path(format), bench.path("again"));
         let exported = hedgerow(&format!("export @ @ --format {format} --json"), &[&store, &directory]).ok();
-        assert_eq!(field(&exported, "edges"), set.counts.1, "{} as {format}", set.store);
+        assert_eq!(field(&exported, "edges"), counts.1, "{format}");
         hedgerow("load @ @", &[&again, &directory]).ok();
         if let Err(difference) = compare(&loaded, &open(&again)) {
-            panic!("{} as {format}: {difference}", set.store);
+            panic!("{format}: {difference}");
         }
         std::fs::remove_dir_all(&again).expect("removed");
         std::fs::remove_dir_all(&directory).expect("removed");
