@@ -32,7 +32,7 @@ pub(crate) fn del(what: &Del, style: Style) -> Result<(), CliError> {
             let graph = open_to_write(&args.store)?;
             let schema = graph.schema();
             let edge = args.edge(&graph, &schema)?;
-            let (removed, timestamp) = graph.transact(0, |txn| txn.remove_edge_of(edge.key()))?;
+            let (removed, timestamp) = graph.transact(0, |txn| txn.remove_edge(edge.key()))?;
             graph.close()?;
             let report = edge.report(&schema).field("removed", removed);
             report.field("timestamp", timestamp.0).print(style)

@@ -56,7 +56,7 @@ struct Keys {
 impl Keys {
     /// Reads all keys. O(vertices, and bytes of texts), and as much memory.
     fn of(snapshot: &Snapshot) -> Result<Keys, CliError> {
-        let (ids, keys) = snapshot.all_vertex_keys()?;
+        let (ids, keys) = snapshot.scan_vertices()?.keys()?;
         Ok(Keys { ids, keys })
     }
 
