@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use hedgerow::ArgumentError;
 use hedgerow_core::suggest::did_you_mean;
-use hedgerow_workload::read::ReadError;
 use serde_json::json;
 
 /// The error with which a command ends.
@@ -22,7 +21,7 @@ pub(crate) enum CliError {
     Store(#[from] hedgerow::Error),
     /// An input file cannot be read.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(hedgerow_load::Error),
     /// A table cannot be read or written.
     #[error(transparent)]
     Table(hedgerow_arrow::Error),
@@ -55,6 +54,23 @@ pub(crate) enum CliError {
 
 fn of_rows(rows: u64) -> String {
     if rows == 0 { String::new() } else { format!(" (the first {rows} rows are committed)") }
+}
+
+impl CliError {
+    /// Returns the error of a load, which `signal` ended unless it is 0.
+    pub(crate) fn of_load(error: hedgerow_load::Error, signal: u8) -> CliError {
+        use hedgerow_load::Error;
+        match error {
+            Error::Options(message) => CliError::Usage(message),
+            Error::Store(error) => CliError::Store(error),
+            Error::Interrupted => CliError::Interrupted { signal, committed: 0 },
+            Error::Committed { rows, source } if matches!(*source, Error::Interrupted) => {
+                CliError::Interrupted { signal, committed: rows }
+            }
+            error @ (Error::Read(_) | Error::Table(_)) => CliError::Read(error),
+            other => CliError::Failed(other.to_string()),
+        }
+    }
 }
 
 impl From<hedgerow_export::Error> for CliError {

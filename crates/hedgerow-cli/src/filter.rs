@@ -2,7 +2,7 @@
 
 use hedgerow::{Comparison, Condition, PropertyType, Schema, Value};
 
-use crate::property;
+use hedgerow_load::property;
 
 /// The name by which filters refer to the weight of a weighted graph.
 const WEIGHT: &str = "weight";

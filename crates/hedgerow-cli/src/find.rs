@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::error::CliError;
 use crate::keys::to_json;
 use crate::output::{Report, Style};
-use crate::property;
 use crate::show::Show;
 use crate::store::open_read_only;
+use hedgerow_load::property;
 
 /// Arguments of `find`.
 #[derive(clap::Args)]

@@ -1,45 +1,10 @@
-//! Vertex keys as text.
+//! Vertex keys in arguments and results.
 
-use hedgerow::{KeyKind, KindId, Schema, VertexId, VertexKey, VertexKeyRef};
-use hedgerow_core::key::MAX_KEY_BYTES;
+use hedgerow::{KeyKind, KindId, Schema, VertexKey, VertexKeyRef};
 use hedgerow_export::text::kinds;
+use hedgerow_load::keys::{parse, parse_of};
 
 use crate::error::CliError;
-
-/// Parses a key of type `kind`; the error describes the fault in the text.
-pub(crate) fn parse(kind: KeyKind, text: &str) -> Result<VertexKeyRef<'_>, String> {
-    let number = || -> Result<u64, String> {
-        text.parse()
-            .or_else(|_| text.trim().parse())
-            .map_err(|_| format!("vertex id {:?} is not a number from 0 to {}", shorten(text), u64::MAX))
-    };
-    match kind {
-        KeyKind::U64 => Ok(VertexKeyRef::U64(number()?)),
-        KeyKind::Dense => match number()? {
-            n if n <= u64::from(VertexId::MAX.0) => Ok(VertexKeyRef::U64(n)),
-            n => Err(format!("vertex id {n} is out of range: dense ids end at {}", VertexId::MAX.0)),
-        },
-        KeyKind::Str if text.len() > MAX_KEY_BYTES => {
-            Err(format!("vertex key of {} bytes is longer than {MAX_KEY_BYTES}", text.len()))
-        }
-        KeyKind::Str => Ok(VertexKeyRef::Str(text)),
-    }
-}
-
-/// Parses a key of a vertex of a named kind, like [`parse`]; the error names the kind.
-pub(crate) fn parse_of<'a>(
-    name: &str,
-    id: KindId,
-    keys: KeyKind,
-    text: &'a str,
-) -> Result<VertexKeyRef<'a>, String> {
-    let key = parse(keys, text);
-    if id == KindId::DEFAULT {
-        key
-    } else {
-        key.map(|key| id.key(key)).map_err(|why| format!("kind {name}: {why}"))
-    }
-}
 
 /// Parses a key in the command line argument `argument`. The store has `schema`, and its default kind has
 /// keys of type `keys`. In a store with kinds, `KIND:KEY` names a kind. `:KEY`, and any text that does not
@@ -103,8 +68,4 @@ pub(crate) fn to_json(key: &VertexKey) -> serde_json::Value {
         VertexKey::U64(n) | VertexKey::KindU64(_, n) => (*n).into(),
         VertexKey::Str(s) | VertexKey::KindStr(_, s) => (**s).into(),
     }
-}
-
-fn shorten(text: &str) -> String {
-    text.chars().take(40).collect()
 }

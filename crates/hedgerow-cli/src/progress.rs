@@ -7,51 +7,39 @@ use std::time::Duration;
 
 use hedgerow_kernels::Cancel;
 use hedgerow_kernels::registry::Kernel;
-use hedgerow_workload::read::Progress;
+use hedgerow_load::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-/// The number of rows between two updates.
-const ROWS: u64 = 1 << 13;
 
 /// The bar for the reading of one file, on standard error, without colors. It prints nothing if standard
 /// error is no terminal.
 pub(crate) struct Bar {
     bar: ProgressBar,
-    progress: Progress,
-    rows: u64,
 }
 
 impl Bar {
-    /// Returns a bar for one file whose progress is in bytes.
-    pub(crate) fn new(what: &'static str, file: &std::path::Path, progress: Progress) -> Bar {
-        Bar::of(what, file, progress, "{prefix} {wide_msg} [{bar:30}] {bytes}/{total_bytes} {eta}")
-    }
-
-    /// Returns a bar for one file whose progress is in rows.
-    pub(crate) fn rows(what: &'static str, file: &std::path::Path, progress: Progress) -> Bar {
-        Bar::of(what, file, progress, "{prefix} {wide_msg} [{bar:30}] {pos}/{len} rows {eta}")
-    }
-
-    fn of(what: &'static str, file: &std::path::Path, progress: Progress, template: &str) -> Bar {
+    /// Returns a bar for the file that a load begins to read.
+    pub(crate) fn new(at: Progress<'_>) -> Bar {
+        let template = if at.in_rows {
+            "{prefix} {wide_msg} [{bar:30}] {pos}/{len} rows {eta}"
+        } else {
+            "{prefix} {wide_msg} [{bar:30}] {bytes}/{total_bytes} {eta}"
+        };
         let bar = if std::io::stderr().is_terminal() {
-            ProgressBar::with_draw_target(Some(progress.total()), ProgressDrawTarget::stderr())
+            ProgressBar::with_draw_target(Some(at.of_file[1]), ProgressDrawTarget::stderr())
         } else {
             ProgressBar::hidden()
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
-        bar.set_prefix(what);
-        bar.set_message(file.display().to_string());
-        Bar { bar, progress, rows: 0 }
+        bar.set_prefix(at.action);
+        bar.set_message(at.file.display().to_string());
+        Bar { bar }
     }
 
-    /// Counts a row.
-    pub(crate) fn row(&mut self) {
-        self.rows += 1;
-        if self.rows.is_multiple_of(ROWS) {
-            self.bar.set_position(self.progress.read());
-        }
+    /// Shows the part of the file that was read.
+    pub(crate) fn set(&self, done: u64) {
+        self.bar.set_position(done);
     }
 }
 

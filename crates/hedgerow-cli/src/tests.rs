@@ -6,9 +6,9 @@ use hedgerow_export::text::quoted;
 use serde_json::json;
 
 use crate::Cli;
-use crate::keys::parse;
 use crate::output::{Report, Style, number};
 use crate::size;
+use hedgerow_load::keys::parse;
 
 #[test]
 fn the_command_line_is_well_formed() {

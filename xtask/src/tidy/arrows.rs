@@ -29,6 +29,7 @@ const WORKLOAD: &str = "hedgerow-workload";
 const DEMO: &str = "hedgerow-demo";
 const ARROW: &str = "hedgerow-arrow";
 const EXPORT: &str = "hedgerow-export";
+const LOAD: &str = "hedgerow-load";
 const REPORT: &str = "hedgerow-report";
 const LAB: &str = "hedgerow-lab";
 const BENCH: &str = "hedgerow-bench";
@@ -72,8 +73,9 @@ const TABLE: &[Row] = &[
     row("hedgerow-rivals", &[BENCH], &[WORKLOAD]),
     row(ARROW, &[CORE, STORE], &[]),
     row(EXPORT, &[ARROW, PAR, STORE, WORKLOAD], &[]),
-    row("hedgerow-cli", &[STORE, ANALYTICS, ARROW, EXPORT, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
-    row("hedgerow-python", &[STORE, ANALYTICS, ARROW, EXPORT, KERNELS, CORE, PAR], &[]),
+    row(LOAD, &[ARROW, CORE, EXPORT, STORE, WORKLOAD], &[]),
+    row("hedgerow-cli", &[STORE, ANALYTICS, ARROW, EXPORT, KERNELS, LOAD, WORKLOAD, CORE, PAR], &[TESTKIT]),
+    row("hedgerow-python", &[STORE, ANALYTICS, ARROW, EXPORT, KERNELS, LOAD, CORE, PAR], &[]),
     row("xtask", &[], &[]),
 ];
 

@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use crate::error::CliError;
-
 /// The first signal that stops the load. A second signal ends the program at once.
 #[derive(Debug, Default)]
 pub(super) struct Interrupts {
@@ -30,11 +28,8 @@ impl Interrupts {
         interrupts
     }
 
-    /// Returns an error if a signal has arrived.
-    pub(super) fn check(&self) -> Result<(), CliError> {
-        match self.signal.load(Relaxed) {
-            0 => Ok(()),
-            signal => Err(CliError::Interrupted { signal: signal as u8, committed: 0 }),
-        }
+    /// Returns the number of the signal that has arrived; 0 if none has.
+    pub(super) fn signal(&self) -> u8 {
+        self.signal.load(Relaxed) as u8
     }
 }

@@ -116,6 +116,36 @@ pub enum ReadError {
 }
 
 impl ReadError {
+    /// Returns the file. O(1).
+    pub fn path(&self) -> &Path {
+        match self {
+            ReadError::Open { path, .. }
+            | ReadError::Io { path, .. }
+            | ReadError::Row { path, .. }
+            | ReadError::Record { path, .. }
+            | ReadError::Matrix { path, .. }
+            | ReadError::Encoding { path }
+            | ReadError::NotCompressed { path, .. }
+            | ReadError::DelimiterUnclear { path, .. }
+            | ReadError::HeaderUnclear { path, .. }
+            | ReadError::Column { path, .. }
+            | ReadError::Property { path, .. } => path,
+        }
+    }
+
+    /// Returns the line at fault, from 1, if one is. O(1).
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            ReadError::Io { line, .. }
+            | ReadError::Row { line, .. }
+            | ReadError::Record { line, .. }
+            | ReadError::Matrix { line, .. }
+            | ReadError::DelimiterUnclear { line, .. }
+            | ReadError::HeaderUnclear { line, .. } => Some(*line),
+            _ => None,
+        }
+    }
+
     /// True if only one row is lost, so that reading can continue.
     pub fn is_row(&self) -> bool {
         matches!(self, ReadError::Row { .. })

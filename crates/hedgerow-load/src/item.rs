@@ -2,25 +2,25 @@
 
 use hedgerow::{Value, VertexKeyRef};
 
-use super::args::OnError;
-use super::input::EdgeTable;
-use super::interrupt::Interrupts;
-use super::kinds::Kinds;
+use crate::input::EdgeTable;
+use crate::kinds::Kinds;
+use crate::options::OnError;
 use crate::property::ColumnType;
+use crate::watch::Course;
 
 /// The rules for rows of any file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rules<'a> {
-    pub(super) kinds: &'a Kinds,
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    pub(crate) kinds: &'a Kinds,
     /// True if weights must be finite, so that their sums are never NaN.
-    pub(super) finite: bool,
-    pub(super) on_error: OnError,
-    pub(super) interrupts: &'a Interrupts,
+    pub(crate) finite: bool,
+    pub(crate) on_error: OnError,
+    pub(crate) course: &'a Course<'a>,
 }
 
 /// A row that is fit to load.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Item<'a> {
+pub(crate) enum Item<'a> {
     /// A vertex by its key alone.
     Vertex(VertexKeyRef<'a>),
     /// A vertex with a value, perhaps null, for each property of its file.
@@ -30,13 +30,13 @@ pub(super) enum Item<'a> {
 
 /// An edge that is fit to load.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct EdgeItem<'a> {
-    pub(super) line: u64,
-    pub(super) src: VertexKeyRef<'a>,
-    pub(super) dst: VertexKeyRef<'a>,
-    pub(super) weight: f64,
-    pub(super) label: &'a str,
-    pub(super) rank: Option<u64>,
+pub(crate) struct EdgeItem<'a> {
+    pub(crate) line: u64,
+    pub(crate) src: VertexKeyRef<'a>,
+    pub(crate) dst: VertexKeyRef<'a>,
+    pub(crate) weight: f64,
+    pub(crate) label: &'a str,
+    pub(crate) rank: Option<u64>,
     /// A value, perhaps null, for each property.
-    pub(super) values: &'a [Value],
+    pub(crate) values: &'a [Value],
 }

@@ -8,25 +8,25 @@ const MAX_NAMED: usize = 5;
 
 /// Counts of the fields and lines that were left out or changed, in rows that could be loaded.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Passed {
+pub(crate) struct Passed {
     /// The lines that were treated as comments.
-    pub(super) comments: u64,
+    pub(crate) comments: u64,
     /// True if the format of the file defines comments.
     stated: bool,
     /// The rows with a time. Times are checked, but not stored.
-    pub(super) times: u64,
+    pub(crate) times: u64,
     /// The rows with a weight in a store without weights.
-    pub(super) weights: u64,
+    pub(crate) weights: u64,
     /// The rows without a weight in a store with weights, where it becomes 1.
-    pub(super) unweighted: u64,
+    pub(crate) unweighted: u64,
     /// The lines with more text after the key of a vertex.
-    pub(super) behind_keys: u64,
+    pub(crate) behind_keys: u64,
     /// The times that are finer than microseconds, and were cut.
-    pub(super) cut_times: u64,
+    pub(crate) cut_times: u64,
     /// The rows with a key of text from which spaces were trimmed.
-    pub(super) trimmed: u64,
+    pub(crate) trimmed: u64,
     /// The rows with a numeric key that has leading zeros or a plus sign, and the first such key.
-    pub(super) respelled: u64,
+    pub(crate) respelled: u64,
     first: Option<String>,
     /// The number of arcs that a DIMACS file states, and the number that it contains, if they differ.
     other_arcs: Option<(u64, u64)>,
@@ -42,7 +42,7 @@ pub(super) struct Passed {
 impl Passed {
     /// Counts the fields that an edge loses when it is loaded. `weighted` is true if weights are read; `cut`
     /// is the number of times that were cut.
-    pub(super) fn edge(&mut self, row: &Row<'_>, weighted: bool, cut: u64) {
+    pub(crate) fn edge(&mut self, row: &Row<'_>, weighted: bool, cut: u64) {
         self.times += u64::from(row.time.is_some());
         self.weights += u64::from(row.weight.is_some() && !weighted);
         self.unweighted += u64::from(row.weight.is_none() && weighted);
@@ -50,7 +50,7 @@ impl Passed {
     }
 
     /// Counts a key that is not spelled as the store returns it; `keys` is the type of keys of its kind.
-    pub(super) fn key(&mut self, keys: KeyKind, text: &str) {
+    pub(crate) fn key(&mut self, keys: KeyKind, text: &str) {
         // This runs for every key: two bytes decide most cases.
         let is_respelled = matches!(text.as_bytes(), [b'+', ..] | [b'0', _, ..]);
         if is_respelled && keys != KeyKind::Str {
@@ -60,7 +60,7 @@ impl Passed {
     }
 
     /// Takes over the counts of the reader when the file was read.
-    pub(super) fn finish(&mut self, reader: &EdgeReader) {
+    pub(crate) fn finish(&mut self, reader: &EdgeReader) {
         self.comments = reader.comments();
         self.other_arcs = reader.other_arcs();
         self.stated = reader.syntax() != Syntax::Rows;
@@ -79,7 +79,7 @@ impl Passed {
 
     /// Returns the notes of the summary, a sentence each. For a file of edges they name the option that loads
     /// a left-out column.
-    pub(super) fn notes(&self, of_edges: bool) -> Vec<String> {
+    pub(crate) fn notes(&self, of_edges: bool) -> Vec<String> {
         let mut notes = Vec::new();
         if self.comments > 0 && !self.stated {
             let (lines, are) = plural(self.comments, "line is", "lines are");

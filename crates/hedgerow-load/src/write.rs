@@ -4,106 +4,95 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use hedgerow::{EdgeKey, Graph, LabelOptions, Options, StorageError, Timestamp, Value, WriteTxn};
-use hedgerow_export::text::is_vacant;
 
-use super::args::{LoadArgs, OnError, Repeat};
-use super::beside::{Sink, commit_beside};
-use super::input::{Content, EdgeTable, Input};
-use super::item::{EdgeItem, Item, Rules};
-use super::kinds::{Ends, Kinds};
-use super::passed::Passed;
-use super::rejects::Rejects;
-use super::rows::for_each;
-use crate::error::CliError;
+use crate::Error;
+use crate::beside::{Sink, commit_beside};
+use crate::input::{Content, EdgeTable, Input};
+use crate::item::{EdgeItem, Item, Rules};
+use crate::kinds::{Ends, Kinds};
+use crate::options::{LoadOptions, OnError, Repeat};
+use crate::passed::Passed;
+use crate::rejects::Rejects;
+use crate::rows::for_each;
+use crate::target::{Ending, Target};
 
 /// The result of a load.
 #[derive(Clone, Debug)]
-pub(super) struct Loaded {
+pub(crate) struct Loaded {
     /// The number of committed rows.
-    pub(super) rows: u64,
+    pub(crate) rows: u64,
     /// The numbers of rows of edges, and of rows in tables of vertices, which are loaded first.
-    pub(super) edge_rows: u64,
-    pub(super) table_rows: u64,
-    pub(super) new_vertices: u64,
+    pub(crate) edge_rows: u64,
+    pub(crate) table_rows: u64,
+    pub(crate) new_vertices: u64,
     /// The number of new vertices that these tables defined.
-    pub(super) table_vertices: u64,
-    pub(super) new_edges: u64,
-    pub(super) vertices: u64,
-    pub(super) edges: u64,
-    pub(super) transactions: u64,
-    pub(super) timestamp: Timestamp,
+    pub(crate) table_vertices: u64,
+    pub(crate) new_edges: u64,
+    pub(crate) vertices: u64,
+    pub(crate) edges: u64,
+    pub(crate) transactions: u64,
+    pub(crate) timestamp: Timestamp,
     /// The size of the segment that the load's checkpoint wrote; `None` without a checkpoint.
-    pub(super) segment_bytes: Option<u64>,
+    pub(crate) segment_bytes: Option<u64>,
     /// The counts of text that was not loaded, for each file.
-    pub(super) passed: Vec<Passed>,
+    pub(crate) passed: Vec<Passed>,
 }
 
-/// Opens the store if it exists. Its type of keys decides which rows are malformed; and if another process
-/// has locked it, the load fails before it reads.
-pub(super) fn open_existing(args: &LoadArgs, options: Options) -> Result<Option<Graph>, CliError> {
-    if is_vacant(&args.store) { Ok(None) } else { Ok(Some(options.create(false).open(&args.store)?)) }
-}
-
-/// Loads into an existing store. Transactions committed before a failure stay, and the error reports them.
-pub(super) fn into_existing(
+/// Loads into an existing store, and returns it. Transactions committed before a failure stay, and the error
+/// reports them.
+pub(crate) fn into_existing(
     graph: Graph,
-    args: &LoadArgs,
+    ending: Ending,
+    options: &LoadOptions,
     inputs: &[Input],
     rules: &Rules<'_>,
-) -> Result<Loaded, CliError> {
-    let mut loader = Loader::new(&graph, args, None);
-    let result = loader.load(inputs, rules);
-    let committed = loader.rows;
-    if result.is_ok() {
-        leave(graph);
+) -> Result<(Loaded, Graph), Error> {
+    let mut loader = Loader::new(&graph, options, None);
+    let result = loader.load(ending, inputs, rules);
+    let rows = loader.rows;
+    match result {
+        Ok(loaded) => Ok((loaded, graph)),
+        Err(error) if rows == 0 => Err(error),
+        Err(error) => Err(Error::Committed { rows, source: Box::new(error) }),
     }
-    result.map_err(|error| match (committed, error) {
-        (0, error) => error,
-        (rows, CliError::Interrupted { signal, .. }) => CliError::Interrupted { signal, committed: rows },
-        (rows, error) => CliError::Failed(format!("{error} (the first {rows} rows are committed)")),
-    })
 }
 
 /// Creates the store and loads into it. After a failure the store is removed, so the rows need no earlier
 /// check. `unchecked` collects the malformed rows, if they were not checked.
-pub(super) fn into_new(
-    options: Options,
-    args: &LoadArgs,
+pub(crate) fn into_new(
+    new: Options,
+    target: &Target<'_>,
+    options: &LoadOptions,
     inputs: &[Input],
     rules: &Rules<'_>,
     unchecked: Option<&mut Rejects>,
-) -> Result<Loaded, CliError> {
-    let existed = args.store.exists();
-    let graph = match options.open(&args.store) {
+) -> Result<(Loaded, Graph), Error> {
+    let path = match target {
+        Target::At(path, _) => *path,
+        Target::Open(graph) => {
+            return into_existing((*graph).clone(), target.ending(), options, inputs, rules);
+        }
+    };
+    let existed = path.exists();
+    let graph = match new.open(path) {
         Ok(graph) => graph,
         Err(error @ hedgerow::Error::Storage(StorageError::DiskFull { .. } | StorageError::Io { .. })) => {
-            remove(&args.store, existed);
+            remove(path, existed);
             return Err(error.into());
         }
         // Another process created the store meanwhile: this load must not remove it.
         Err(error) => return Err(error.into()),
     };
     if graph.published_ts() != Timestamp::ZERO {
-        return Err(CliError::Failed(format!(
-            "{}: created by another process meanwhile",
-            args.store.display()
-        )));
+        return Err(Error::file(path, "created by another process meanwhile"));
     }
-    let result = Loader::new(&graph, args, unchecked).load(inputs, rules);
+    let result = Loader::new(&graph, options, unchecked).load(target.ending(), inputs, rules);
     if result.is_err() {
         // The store is removed before the handle releases the lock, so that no other process can have opened
         // it.
-        remove(&args.store, existed);
-    } else {
-        leave(graph);
+        remove(path, existed);
     }
-    result
-}
-
-/// Leaks the memory of a closed store. The process ends soon, and freeing the memory takes a tenth of the
-/// time of a load.
-fn leave(graph: Graph) {
-    std::mem::forget(graph);
+    result.map(|loaded| (loaded, graph))
 }
 
 /// Removes a store that this load created. If its directory existed before, only the content is removed.
@@ -120,7 +109,7 @@ fn remove(store: &Path, existed: bool) {
 /// A loader that gathers rows into transactions.
 struct Loader<'a> {
     graph: &'a Graph,
-    args: &'a LoadArgs,
+    options: &'a LoadOptions,
     weighted: bool,
     /// The next rank of each label whose edges get ranks by counting.
     next_ranks: HashMap<String, u64>,
@@ -140,10 +129,10 @@ struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    fn new(graph: &'a Graph, args: &'a LoadArgs, unchecked: Option<&'a mut Rejects>) -> Loader<'a> {
+    fn new(graph: &'a Graph, options: &'a LoadOptions, unchecked: Option<&'a mut Rejects>) -> Loader<'a> {
         Loader {
             graph,
-            args,
+            options,
             weighted: graph.config().weighted,
             next_ranks: HashMap::new(),
             unchecked,
@@ -159,7 +148,7 @@ impl<'a> Loader<'a> {
 
     /// Defines the kinds, labels and properties of the files before any row is loaded. The store refuses
     /// definitions that contradict its own.
-    fn define(&mut self, inputs: &[Input], kinds: &Kinds) -> Result<(), CliError> {
+    fn define(&mut self, inputs: &[Input], kinds: &Kinds) -> Result<(), Error> {
         for input in inputs {
             let Content::Edges(table) = &input.content else { continue };
             for label in table.label.iter().chain(&input.labels) {
@@ -185,7 +174,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn define_label(&mut self, table: &EdgeTable, label: &str) -> Result<(), CliError> {
+    fn define_label(&mut self, table: &EdgeTable, label: &str) -> Result<(), Error> {
         if !table.is_rich() {
             return Ok(());
         }
@@ -205,7 +194,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn load(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<Loaded, CliError> {
+    fn load(&mut self, ending: Ending, inputs: &[Input], rules: &Rules<'_>) -> Result<Loaded, Error> {
         let before = self.graph.snapshot()?;
         let (vertices, edges) = (before.vertex_count(), before.edge_count()?);
         drop(before);
@@ -216,17 +205,19 @@ impl<'a> Loader<'a> {
         self.read_all(tables, rules)?;
         let (table_rows, table_vertices) = (self.rows, self.graph.snapshot()?.vertex_count());
         self.read_all(others, rules)?;
-        rules.interrupts.check()?;
-        let segment_bytes = if self.args.no_checkpoint {
-            // `--no-checkpoint` also applies to closing the store.
-            self.graph.internals().skip_checkpoint_at_close();
-            self.graph.flush()?;
-            None
-        } else {
-            Some(self.graph.checkpoint()?.bytes)
+        rules.course.check()?;
+        let segment_bytes = match ending {
+            Ending::Leave => None,
+            Ending::Flush => {
+                // `--no-checkpoint` also applies to closing the store.
+                self.graph.internals().skip_checkpoint_at_close();
+                self.graph.flush()?;
+                None
+            }
+            Ending::Checkpoint => Some(self.graph.checkpoint()?.bytes),
         };
-        // A signal does not interrupt the checkpoint.
-        rules.interrupts.check()?;
+        // The caller does not interrupt the checkpoint.
+        rules.course.check()?;
         let after = self.graph.snapshot()?;
         let loaded = Loaded {
             rows: self.rows,
@@ -243,11 +234,13 @@ impl<'a> Loader<'a> {
             passed: std::mem::take(&mut self.passed),
         };
         drop(after);
-        self.graph.close()?;
+        if ending != Ending::Leave {
+            self.graph.close()?;
+        }
         Ok(loaded)
     }
 
-    fn read_all(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), CliError> {
+    fn read_all(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), Error> {
         if inputs.is_empty() {
             return Ok(());
         }
@@ -256,12 +249,12 @@ impl<'a> Loader<'a> {
 
     /// True if no transaction reads what another transaction wrote.
     fn is_blind(&self, inputs: &[Input]) -> bool {
-        self.args.repeat == Repeat::Last
+        self.options.repeat == Repeat::Last
             && !inputs.iter().any(|input| matches!(input.content, Content::Vertices))
     }
 
     /// Reads the files like [`read`](Self::read), but commits on another thread.
-    fn read_beside(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), CliError> {
+    fn read_beside(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), Error> {
         let (committed, read) = commit_beside(|sink| {
             self.sink = sink;
             let read = self.read(inputs, rules);
@@ -274,7 +267,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Reads the files into transactions.
-    fn read(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), CliError> {
+    fn read(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), Error> {
         let mut unchecked = self.unchecked.take();
         for input in inputs {
             let passed = for_each(
@@ -285,10 +278,9 @@ impl<'a> Loader<'a> {
                 |line, reason| match (&mut unchecked, rules.on_error) {
                     (Some(rejects), on_error) => rejects.add(input, line, reason, on_error),
                     // The row passed the check, but is malformed now.
-                    (None, OnError::Raise) => Err(CliError::Failed(format!(
-                        "{}:{line}: {reason}; the file has changed",
-                        input.path.display()
-                    ))),
+                    (None, OnError::Raise) => {
+                        Err(Error::row(&input.path, line, format!("{reason}; the file has changed")))
+                    }
                     (None, OnError::Skip | OnError::Collect) => Ok(()),
                 },
             )?;
@@ -298,7 +290,7 @@ impl<'a> Loader<'a> {
         self.commit()
     }
 
-    fn add(&mut self, item: Item<'_>) -> Result<(), CliError> {
+    fn add(&mut self, item: Item<'_>) -> Result<(), Error> {
         self.edge_rows += u64::from(matches!(item, Item::Edge(..)));
         let txn = match &mut self.txn {
             Some(txn) => txn,
@@ -316,10 +308,10 @@ impl<'a> Loader<'a> {
             Item::Edge(edge, table) if table.is_rich() => {
                 let counted = self.next_ranks.get_mut(edge.label).filter(|_| table.is_counted());
                 let rank = counted.map(|next| std::mem::replace(next, *next + 1)).or(edge.rank);
-                put_rich(txn, self.args, table, &edge, rank.unwrap_or(0))?;
+                put_rich(txn, self.options, table, &edge, rank.unwrap_or(0))?;
             }
             Item::Edge(EdgeItem { src, dst, .. }, _) if !self.weighted => txn.put_edge((src, dst))?,
-            Item::Edge(EdgeItem { src, dst, weight, .. }, _) => match self.args.repeat {
+            Item::Edge(EdgeItem { src, dst, weight, .. }, _) => match self.options.repeat {
                 Repeat::Last => txn.put_edge((src, dst, weight))?,
                 Repeat::First => {
                     txn.insert_edge((src, dst, weight))?;
@@ -334,15 +326,15 @@ impl<'a> Loader<'a> {
             },
         }
         self.pending += 1;
-        if self.args.batch != 0 && self.pending >= self.args.batch { self.commit() } else { Ok(()) }
+        if self.options.batch != 0 && self.pending >= self.options.batch { self.commit() } else { Ok(()) }
     }
 
-    fn commit(&mut self) -> Result<(), CliError> {
+    fn commit(&mut self) -> Result<(), Error> {
         let Some(txn) = self.txn.take() else { return Ok(()) };
         let rows = std::mem::take(&mut self.pending) as u64;
         if let Some(sink) = &self.sink {
             // The error of the failed commit is reported.
-            return sink.send((txn, rows)).map_err(|_| CliError::Failed("a commit failed".to_owned()));
+            return sink.send((txn, rows)).map_err(|_| Error::CommitFailed);
         }
         txn.commit()?;
         self.transactions += 1;
@@ -354,16 +346,16 @@ impl<'a> Loader<'a> {
 /// Puts an edge with label, rank and properties, including its weight.
 fn put_rich(
     txn: &mut WriteTxn,
-    args: &LoadArgs,
+    options: &LoadOptions,
     table: &EdgeTable,
     edge: &EdgeItem<'_>,
     rank: u64,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     let weight = table.weighted.then_some(("weight", Value::F64(edge.weight)));
     let cells = table.properties.iter().map(|(name, _)| name.as_str()).zip(edge.values.iter().cloned());
     let cells = weight.into_iter().chain(cells.filter(|(_, value)| !value.is_null()));
     let key = EdgeKey::new(edge.label, edge.src, edge.dst).rank(rank);
-    if args.repeat == Repeat::First {
+    if options.repeat == Repeat::First {
         txn.insert_edge_with(key, cells)?;
     } else {
         txn.put_edge_with(key, cells)?;

@@ -7,44 +7,44 @@ use hedgerow_workload::read::{
     Sniffed, importer_columns, sniff,
 };
 
-use super::args::LoadArgs;
-use super::input::{Content, EdgeTable, Input};
-use super::kinds::{Ends, Kinds};
-use crate::error::CliError;
+use crate::Error;
+use crate::input::{Content, EdgeTable, Input};
+use crate::kinds::{Ends, Kinds};
+use crate::options::LoadOptions;
 use crate::property::{self, ColumnType};
 
 /// Detects the parts of the format that the arguments leave open. `weighted` is true if weights are read.
-pub(super) fn settle(
+pub(crate) fn settle(
     input: &mut Input,
-    args: &LoadArgs,
+    options: &LoadOptions,
     kinds: &Kinds,
     weighted: bool,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     let numbers = match &input.content {
         Content::Edges(table) => kinds.are_numbers(table.ends, table.label.as_deref()),
         _ => kinds.are_numbers(Ends::Stated([input.kind; 2]), None),
     };
     if let Content::Edges(EdgeTable { format, .. }) | Content::VertexTable(format, _) = &mut input.content
         && !numbers
-        && args.comment.is_none()
+        && options.comment.is_none()
     {
         // A key of text may begin with the character of comments.
         format.comment = Comment::Doubted;
     }
     match &input.content {
         Content::Vertices => Ok(()),
-        Content::Edges(_) => settle_edges(input, args, kinds, numbers, weighted),
-        Content::VertexTable(..) => settle_vertices(input, args, numbers),
+        Content::Edges(_) => settle_edges(input, options, kinds, numbers, weighted),
+        Content::VertexTable(..) => settle_vertices(input, options, numbers),
     }
 }
 
 fn settle_edges(
     input: &mut Input,
-    args: &LoadArgs,
+    options: &LoadOptions,
     kinds: &Kinds,
     numbers: bool,
     weighted: bool,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     let Content::Edges(table) = &input.content else { return Ok(()) };
     let may_have_header =
         table.format.delimiter != Delimiter::Whitespace && table.format.header != Header::No;
@@ -56,7 +56,7 @@ fn settle_edges(
     let was_settled = is_settled(&table.format);
     let Content::Edges(table) = &mut input.content else { return Ok(()) };
     table.weighted = weighted;
-    table.weight_required = args.weighted && !matches!(table.format.weight, Some(Column::IfPresent(_)));
+    table.weight_required = options.weighted && !matches!(table.format.weight, Some(Column::IfPresent(_)));
     if !weighted && table.format.weight.is_none() {
         // Weights are not read: a column with that name is ignored.
         table.format.weight = Some(Column::Absent);
@@ -64,8 +64,8 @@ fn settle_edges(
     if let Some(found) = &found {
         take(&mut table.format, found);
         if let Some(columns) = importer_columns(&found.first).filter(|_| found.header) {
-            import_edges(table, &columns, args, kinds)
-                .map_err(|why| CliError::Failed(format!("{}: header: {why}", input.path.display())))?;
+            import_edges(table, &columns, options, kinds)
+                .map_err(|why| Error::file(&input.path, format!("header: {why}")))?;
         }
     }
     check_names(&input.path, &table.properties)?;
@@ -78,7 +78,7 @@ fn settle_edges(
 fn import_edges(
     table: &mut EdgeTable,
     columns: &[ImporterColumn],
-    args: &LoadArgs,
+    options: &LoadOptions,
     kinds: &Kinds,
 ) -> Result<(), String> {
     let space = |role| columns.iter().find(|column| column.role == role).and_then(|c| c.space.as_deref());
@@ -98,23 +98,29 @@ fn import_edges(
              --label NAME --from KIND --to KIND"
         ));
     }
-    if args.label.is_none()
-        && args.label_column.is_none()
+    if options.label.is_none()
+        && options.label_column.is_none()
         && let Some(at) = columns.iter().position(|column| column.role == ImporterRole::Type)
     {
         let behind = if table.ends == Ends::Columns { 2 } else { 0 };
         table.format.extra.insert(behind, Column::Index(at));
         table.label = None;
         // If edges have a label, their weights are a property of the label.
-        table.weighted = args.weighted || args.weight_col.is_some();
+        table.weighted = options.weighted || options.weight_col.is_some();
     }
     // If an option names a property, the options name all properties.
-    if !args.property.is_empty() {
+    if !options.property.is_empty() {
         return Ok(());
     }
-    let taken =
-        [&args.weight_col, &args.time_col, &args.rank, &args.from_column, &args.to_column, &args.src_col];
-    let taken = taken.into_iter().chain([&args.dst_col, &args.label_column]).flatten();
+    let taken = [
+        &options.weight_col,
+        &options.time_col,
+        &options.rank,
+        &options.from_column,
+        &options.to_column,
+        &options.src_col,
+    ];
+    let taken = taken.into_iter().chain([&options.dst_col, &options.label_column]).flatten();
     let taken: Vec<&Column> = taken.collect();
     for (at, column) in columns.iter().enumerate() {
         let ImporterRole::Property(kind) = &column.role else { continue };
@@ -153,22 +159,22 @@ struct Vertices {
     properties: Vec<(usize, (String, ColumnType))>,
 }
 
-fn settle_vertices(input: &mut Input, args: &LoadArgs, numbers: bool) -> Result<(), CliError> {
+fn settle_vertices(input: &mut Input, options: &LoadOptions, numbers: bool) -> Result<(), Error> {
     let Content::VertexTable(format, _) = &input.content else { return Ok(()) };
-    let failed = |why: String| CliError::Failed(format!("{}: header: {why}", input.path.display()));
+    let failed = |why: String| Error::file(&input.path, format!("header: {why}"));
     let sample = |header| {
         let format = EdgeFormat { header, ..format.clone() };
         sniff(input.lines()?, &format, numbers).map_err(unclear)
     };
     let Some(mut found) = sample(Header::Yes)? else {
-        return Err(CliError::Failed(format!("{}: no header", input.path.display())));
+        return Err(Error::file(&input.path, "no header"));
     };
     let typed = importer_columns(&found.first).is_some()
         || found.first.iter().any(|name| name.contains(':'))
         || found.first.first().is_some_and(|name| name.eq_ignore_ascii_case("id"));
     // A first row without types may be data.
-    if !typed && !args.header {
-        let told = if args.no_header { None } else { sample(Header::Auto)? };
+    if !typed && options.header != Some(true) {
+        let told = if options.header == Some(false) { None } else { sample(Header::Auto)? };
         if !told.is_some_and(|told| told.header) {
             let why = "the first row names no columns: a table of vertices needs a header, the key and then NAME or NAME:TYPE";
             return Err(failed(format!("{why}; if it has one, say --header")));
@@ -222,13 +228,11 @@ fn columns(found: &Sniffed) -> Result<Vertices, String> {
 }
 
 /// Refuses two columns for one property, since the values of one would be lost.
-fn check_names(path: &Path, properties: &[(String, ColumnType)]) -> Result<(), CliError> {
+fn check_names(path: &Path, properties: &[(String, ColumnType)]) -> Result<(), Error> {
     let mut names: Vec<&str> = properties.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => {
-            Err(CliError::Failed(format!("{}: two columns are property {}", path.display(), pair[0])))
-        }
+        Some(pair) => Err(Error::file(path, format!("two columns are property {}", pair[0]))),
         None => Ok(()),
     }
 }
@@ -245,10 +249,10 @@ fn take(format: &mut EdgeFormat, sniffed: &Sniffed) {
 }
 
 /// Adds to the error the options that would state the undetected format.
-fn unclear(error: ReadError) -> CliError {
+fn unclear(error: ReadError) -> Error {
     match error {
-        ReadError::HeaderUnclear { .. } => CliError::Failed(format!("{error}; say --header or --no-header")),
-        ReadError::DelimiterUnclear { .. } => CliError::Failed(format!("{error}; say --delimiter")),
+        ReadError::HeaderUnclear { .. } => Error::Unclear { source: error, hint: "--header or --no-header" },
+        ReadError::DelimiterUnclear { .. } => Error::Unclear { source: error, hint: "--delimiter" },
         other => other.into(),
     }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use hedgerow::PropertyType;
 use serde_json::Value;
 
-use super::kinds::{Ends, Kinds};
-use crate::error::CliError;
+use crate::Error;
+use crate::kinds::{Ends, Kinds};
 use crate::property::ColumnType;
 
 /// An object in `schema.json`, with its position for messages.
 #[derive(Clone)]
-pub(super) struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     path: &'a Path,
     at: String,
     value: &'a Value,
@@ -19,51 +19,51 @@ pub(super) struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// Returns the whole description, which the file at `path` has.
-    pub(super) fn root(path: &'a Path, value: &'a Value) -> Entry<'a> {
+    pub(crate) fn root(path: &'a Path, value: &'a Value) -> Entry<'a> {
         Entry { path, at: String::new(), value }
     }
 
-    pub(super) fn wrong(&self, name: &str, expected: &str) -> CliError {
+    pub(crate) fn wrong(&self, name: &str, expected: &str) -> Error {
         let found = self.value.get(name).map_or_else(|| "nothing".to_owned(), Value::to_string);
         let found: String = found.chars().take(100).collect();
-        let (path, at) = (self.path.display(), &self.at);
-        CliError::Failed(format!("{path}: {at}{name}: expected {expected}, found {found}"))
+        let at = &self.at;
+        Error::file(self.path, format!("{at}{name}: expected {expected}, found {found}"))
     }
 
-    pub(super) fn get<T>(
+    pub(crate) fn get<T>(
         &self,
         name: &str,
         expected: &str,
         f: impl FnOnce(&'a Value) -> Option<T>,
-    ) -> Result<T, CliError> {
+    ) -> Result<T, Error> {
         self.value.get(name).and_then(f).ok_or_else(|| self.wrong(name, expected))
     }
 
-    pub(super) fn text(&self, name: &str) -> Result<&'a str, CliError> {
+    pub(crate) fn text(&self, name: &str) -> Result<&'a str, Error> {
         self.get(name, "a text", Value::as_str)
     }
 
-    pub(super) fn number(&self, name: &str) -> Result<u64, CliError> {
+    pub(crate) fn number(&self, name: &str) -> Result<u64, Error> {
         self.get(name, "a whole number", Value::as_u64)
     }
 
-    pub(super) fn truth(&self, name: &str) -> Result<bool, CliError> {
+    pub(crate) fn truth(&self, name: &str) -> Result<bool, Error> {
         self.get(name, "true or false", Value::as_bool)
     }
 
-    pub(super) fn entry(&self, name: &str) -> Result<Entry<'a>, CliError> {
+    pub(crate) fn entry(&self, name: &str) -> Result<Entry<'a>, Error> {
         let value = self.get(name, "an object", |value| value.is_object().then_some(value))?;
         Ok(Entry { path: self.path, at: format!("{}{name}.", self.at), value })
     }
 
-    pub(super) fn list(&self, name: &str) -> Result<Vec<Entry<'a>>, CliError> {
+    pub(crate) fn list(&self, name: &str) -> Result<Vec<Entry<'a>>, Error> {
         let list = self.get(name, "a list", Value::as_array)?;
         let entry = |(at, value)| Entry { path: self.path, at: format!("{}{name}[{at}].", self.at), value };
         Ok(list.iter().enumerate().map(entry).collect())
     }
 
     /// Returns the kinds of vertices that the edges of a label join, in a schema with kinds.
-    pub(super) fn ends(&self, kinds: &Kinds) -> Result<Ends, CliError> {
+    pub(crate) fn ends(&self, kinds: &Kinds) -> Result<Ends, Error> {
         let expected = "null or the names of two kinds";
         let ends = self.get("ends", expected, Some)?;
         if ends.is_null() {
@@ -75,7 +75,7 @@ impl<'a> Entry<'a> {
         Ok(Ends::Stated([kinds.find(from).map_err(wrong)?, kinds.find(to).map_err(wrong)?]))
     }
 
-    pub(super) fn properties(&self) -> Result<Vec<(String, ColumnType)>, CliError> {
+    pub(crate) fn properties(&self) -> Result<Vec<(String, ColumnType)>, Error> {
         let mut properties: Vec<(String, ColumnType)> = Vec::new();
         for entry in self.list("properties")? {
             let name = entry.text("name")?;
@@ -89,12 +89,12 @@ impl<'a> Entry<'a> {
         Ok(properties)
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.value.get(name).is_some()
     }
 
     /// Returns the descriptions of the files of a table: of its parts, or else of its only file.
-    pub(super) fn files(&self) -> Result<Vec<Entry<'a>>, CliError> {
+    pub(crate) fn files(&self) -> Result<Vec<Entry<'a>>, Error> {
         if !self.has("parts") {
             return Ok(vec![self.clone()]);
         }
@@ -103,15 +103,14 @@ impl<'a> Entry<'a> {
     }
 
     /// Returns the path of the file that the entry names. The file must be directly in the directory.
-    pub(super) fn file(&self, directory: &Path) -> Result<PathBuf, CliError> {
+    pub(crate) fn file(&self, directory: &Path) -> Result<PathBuf, Error> {
         let name = self.text("file")?;
         if name.is_empty() || name.contains(['/', '\\', '\0']) || name == "." || name == ".." {
             return Err(self.wrong("file", "the name of a file in the same directory"));
         }
         let path = directory.join(name);
         if !path.is_file() {
-            let (says, path) = (self.path.display(), path.display());
-            return Err(CliError::Failed(format!("{path}: no such file, and {says} names it")));
+            return Err(Error::file(&path, format!("no such file, and {} names it", self.path.display())));
         }
         Ok(path)
     }

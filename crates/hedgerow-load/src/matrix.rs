@@ -4,86 +4,79 @@ use hedgerow_workload::read::{
     Column, EdgeFormat, MatrixError, MatrixMarket, MatrixSizes, MatrixValues, Symmetry,
 };
 
-use super::args::{FileFormat, LoadArgs};
-use super::input::{Content, Input, edges, extension};
-use super::kinds::{Ends, Kinds};
-use crate::error::CliError;
+use crate::Error;
+use crate::input::{Content, Input, edges, extension};
+use crate::kinds::{Ends, Kinds};
+use crate::options::{FileFormat, LoadOptions};
 
 /// Marks files of edges as matrices, if their first line or `--format` identifies them.
-pub(super) fn recognize(inputs: Vec<Input>, args: &LoadArgs) -> Result<Vec<Input>, CliError> {
+pub(crate) fn recognize(inputs: Vec<Input>, options: &LoadOptions) -> Result<Vec<Input>, Error> {
     let may_be = |input: &Input| !input.has_vertices() && input.directed.is_none() && input.table.is_none();
-    let recognized = |input: Input| if may_be(&input) { recognize_one(input, args) } else { Ok(input) };
+    let recognized = |input: Input| if may_be(&input) { recognize_one(input, options) } else { Ok(input) };
     inputs.into_iter().map(recognized).collect()
 }
 
-fn recognize_one(mut input: Input, args: &LoadArgs) -> Result<Input, CliError> {
-    let shown = input.path.display().to_string();
-    let Some((banner, sizes)) = MatrixMarket::look(&mut input.lines()?, args.skip)? else {
-        let named = args.format == FileFormat::Auto && extension(&input.path).as_deref() == Some("mtx");
+fn recognize_one(mut input: Input, options: &LoadOptions) -> Result<Input, Error> {
+    let Some((banner, sizes)) = MatrixMarket::look(&mut input.lines()?, options.skip)? else {
+        let named = options.format == FileFormat::Auto && extension(&input.path).as_deref() == Some("mtx");
         // If its first lines are skipped, the file is an edge list.
-        if args.format == FileFormat::Mtx || named && args.skip == 0 {
+        if options.format == FileFormat::Mtx || named && options.skip == 0 {
             let why = "no Matrix Market file: it does not begin with %%MatrixMarket; if its rows are edges, say --format snap";
-            return Err(CliError::Failed(format!("{shown}: {why}")));
+            return Err(Error::file(&input.path, why));
         }
         return Ok(input);
     };
-    if !matches!(args.format, FileFormat::Auto | FileFormat::Mtx) {
+    if !matches!(options.format, FileFormat::Auto | FileFormat::Mtx) {
         let why =
             "begins as a Matrix Market file does; say --format mtx, or leave out its first lines by --skip";
-        return Err(CliError::Failed(format!("{shown}: {why}")));
+        return Err(Error::file(&input.path, why));
     }
-    check_options(args, banner)?;
-    input.content = edges(&input.path, EdgeFormat::matrix_market(), args)?.content;
+    check_options(options, banner)?;
+    input.content = edges(&input.path, EdgeFormat::matrix_market(), options)?.content;
     input.weighted = banner.values != MatrixValues::Pattern;
     input.matrix = Some((banner, sizes));
     Ok(input)
 }
 
 /// Refuses options for facts that a Matrix Market file states.
-fn check_options(args: &LoadArgs, banner: MatrixMarket) -> Result<(), CliError> {
+fn check_options(options: &LoadOptions, banner: MatrixMarket) -> Result<(), Error> {
     let given = [
-        ("--src-col", args.src_col.is_some()),
-        ("--dst-col", args.dst_col.is_some()),
-        ("--time-col", args.time_col.is_some()),
-        ("--from-column", args.from_column.is_some()),
-        ("--label-column", args.label_column.is_some()),
-        ("--header", args.header),
-        ("--no-header", args.no_header),
-        ("--delimiter", args.delimiter.is_some()),
-        ("--null", !args.null.is_empty()),
-        ("--comment", args.comment.is_some()),
+        ("--src-col", options.src_col.is_some()),
+        ("--dst-col", options.dst_col.is_some()),
+        ("--time-col", options.time_col.is_some()),
+        ("--from-column", options.from_column.is_some()),
+        ("--label-column", options.label_column.is_some()),
+        ("--header", options.header == Some(true)),
+        ("--no-header", options.header == Some(false)),
+        ("--delimiter", options.delimiter.is_some()),
+        ("--null", !options.null.is_empty()),
+        ("--comment", options.comment.is_some()),
     ];
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
         let why = "a Matrix Market file has rows, columns and values in this order, between blanks";
-        return Err(CliError::Usage(format!("{option}: {why}")));
+        return Err(Error::Options(format!("{option}: {why}")));
     }
     let pattern = banner.values == MatrixValues::Pattern;
-    if pattern && (args.weighted || args.weight_col.is_some()) {
-        let option = if args.weighted { "--weighted" } else { "--weight-col" };
-        return Err(CliError::Usage(format!("{option}: a pattern matrix has no values")));
+    if pattern && (options.weighted || options.weight_col.is_some()) {
+        let option = if options.weighted { "--weighted" } else { "--weight-col" };
+        return Err(Error::Options(format!("{option}: a pattern matrix has no values")));
     }
-    if args.weight_col.as_ref().is_some_and(|column| *column != Column::Index(2)) {
-        return Err(CliError::Usage("--weight-col: the values of a matrix are in column 3".to_owned()));
+    if options.weight_col.as_ref().is_some_and(|column| *column != Column::Index(2)) {
+        return Err(Error::Options("--weight-col: the values of a matrix are in column 3".to_owned()));
     }
-    if banner.symmetry == Symmetry::SkewSymmetric && !args.property.is_empty() {
+    if banner.symmetry == Symmetry::SkewSymmetric && !options.property.is_empty() {
         let why = "--property: the sign of a skew-symmetric matrix differs by direction; load its values as weights";
-        return Err(CliError::Usage(why.to_owned()));
+        return Err(Error::Options(why.to_owned()));
     }
     Ok(())
 }
 
 /// Applies the direction of the store's edges: if it is directed, each entry of a symmetric matrix is two
 /// edges.
-pub(super) fn settle(
-    input: &mut Input,
-    directed: bool,
-    weighted: bool,
-    kinds: &Kinds,
-) -> Result<(), CliError> {
+pub(crate) fn settle(input: &mut Input, directed: bool, weighted: bool, kinds: &Kinds) -> Result<(), Error> {
     let (Some((banner, sizes)), Content::Edges(table)) = (input.matrix, &mut input.content) else {
         return Ok(());
     };
-    let shown = input.path.display();
     let ends = match (table.ends, &table.label) {
         (Ends::Stated(ends), _) => ends,
         (Ends::OfLabel, Some(label)) => kinds.ends_of(label),
@@ -93,14 +86,13 @@ pub(super) fn settle(
     let MatrixSizes { rows, columns, .. } = sizes;
     if rows != columns && !table.format.two_sets {
         let why = MatrixError::Rectangular { rows, columns };
-        return Err(CliError::Failed(format!(
-            "{shown}: {why}; give them two kinds by --label NAME --from KIND --to KIND"
-        )));
+        let hint = "give them two kinds by --label NAME --from KIND --to KIND";
+        return Err(Error::file(&input.path, format!("{why}; {hint}")));
     }
     if banner.symmetry == Symmetry::SkewSymmetric && !directed && weighted {
         let why = "a skew-symmetric matrix has the opposite weight in the other direction, and edges of this store have none; \
                    load it into a directed one";
-        return Err(CliError::Failed(format!("{shown}: {why}")));
+        return Err(Error::file(&input.path, why));
     }
     let pairs = banner.symmetry != Symmetry::General;
     table.format.both_ways = pairs && directed;

@@ -5,48 +5,47 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
 use hedgerow::KindId;
-use hedgerow_export::text::is_vacant;
 use hedgerow_workload::read::{
     Column, Comment, Delimiter, EdgeFormat, Graphalytics, Header, Lines, MatrixMarket, MatrixSizes,
     ReadError, Sniffed, Symmetry,
 };
 
-use super::args::{FileFormat, LoadArgs};
-use super::columns::TableColumns;
-use super::kinds::Ends;
-use crate::error::CliError;
+use crate::Error;
+use crate::columns::TableColumns;
+use crate::kinds::Ends;
+use crate::options::{FileFormat, LoadOptions};
 use crate::property::ColumnType;
 
 /// One file to read.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(crate) struct Input {
     /// The path of the file; for standard input, its name in messages.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The content of standard input; `None` for a file.
     spooled: Option<File>,
-    pub(super) content: Content,
+    pub(crate) content: Content,
     /// The kind of the vertices in the file.
-    pub(super) kind: KindId,
+    pub(crate) kind: KindId,
     /// The direction of edges that a properties file states.
-    pub(super) directed: Option<bool>,
+    pub(crate) directed: Option<bool>,
     /// True if the format, or a properties file, states that edges have weights.
-    pub(super) weighted: bool,
+    pub(crate) weighted: bool,
     /// The detected parts of the format, which the arguments do not state.
-    pub(super) sniffed: Option<Sniffed>,
+    pub(crate) sniffed: Option<Sniffed>,
     /// The labels that the rows name, in the order of their first rows; known after the check.
-    pub(super) labels: Vec<String>,
+    pub(crate) labels: Vec<String>,
     /// The columns of a file of Parquet or Arrow.
-    pub(super) table: Option<TableColumns>,
+    pub(crate) table: Option<TableColumns>,
     /// The first lines of a Matrix Market file.
-    pub(super) matrix: Option<(MatrixMarket, MatrixSizes)>,
+    pub(crate) matrix: Option<(MatrixMarket, MatrixSizes)>,
     /// The characters of comments, for a file that is no table.
-    pub(super) comment: Comment,
+    pub(crate) comment: Comment,
     /// The summary's notes on the file.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 #[derive(Debug)]
-pub(super) enum Content {
+pub(crate) enum Content {
     /// A vertex on each line.
     Vertices,
     /// An edge in each record.
@@ -57,43 +56,43 @@ pub(super) enum Content {
 
 /// A table of edges.
 #[derive(Clone, Debug)]
-pub(super) struct EdgeTable {
+pub(crate) struct EdgeTable {
     /// The layout of records. Further columns are the kinds of both ends, the label, the rank, and then the
     /// properties.
-    pub(super) format: EdgeFormat,
-    pub(super) ends: Ends,
+    pub(crate) format: EdgeFormat,
+    pub(crate) ends: Ends,
     /// The label of all edges; `None` if a column names each edge's label.
-    pub(super) label: Option<String>,
+    pub(crate) label: Option<String>,
     /// True if new labels are multi; `None` if existing labels decide it.
-    pub(super) multi: Option<bool>,
+    pub(crate) multi: Option<bool>,
     /// True if a column contains the rank.
-    pub(super) rank: bool,
+    pub(crate) rank: bool,
     /// True if weights are read; else they are ignored.
-    pub(super) weighted: bool,
+    pub(crate) weighted: bool,
     /// True if rows without a weight are malformed.
-    pub(super) weight_required: bool,
-    pub(super) properties: Vec<(String, ColumnType)>,
+    pub(crate) weight_required: bool,
+    pub(crate) properties: Vec<(String, ColumnType)>,
 }
 
 impl EdgeTable {
     /// True if edges have a label, ranks or properties.
-    pub(super) fn is_rich(&self) -> bool {
+    pub(crate) fn is_rich(&self) -> bool {
         self.is_labelled() || self.rank || !self.properties.is_empty()
     }
 
     /// True if edges have a label other than the default one.
-    pub(super) fn is_labelled(&self) -> bool {
+    pub(crate) fn is_labelled(&self) -> bool {
         self.label.as_ref().is_none_or(|label| !label.is_empty())
     }
 
     /// True if the load assigns ranks to edges by counting.
-    pub(super) fn is_counted(&self) -> bool {
+    pub(crate) fn is_counted(&self) -> bool {
         self.multi == Some(true) && !self.rank
     }
 }
 
 impl Input {
-    pub(super) fn new(path: &Path, content: Content) -> Input {
+    pub(crate) fn new(path: &Path, content: Content) -> Input {
         Input {
             path: path.to_owned(),
             spooled: None,
@@ -111,16 +110,22 @@ impl Input {
     }
 
     /// Opens the file of the input.
-    pub(super) fn file(&self) -> Result<File, CliError> {
+    pub(crate) fn file(&self) -> Result<File, Error> {
         let opened = match &self.spooled {
             Some(file) => file.try_clone(),
             None => File::open(&self.path),
         };
-        opened.map_err(|why| CliError::Failed(format!("{}: {why}", self.path.display())))
+        opened.map_err(|why| Error::file(&self.path, why))
+    }
+
+    /// Returns the size of the file in bytes.
+    pub(crate) fn size(&self) -> Result<u64, Error> {
+        let metadata = self.file()?.metadata().map_err(|why| Error::file(&self.path, why))?;
+        Ok(metadata.len())
     }
 
     /// Returns the lines of the file from its start.
-    pub(super) fn lines(&self) -> Result<Lines, ReadError> {
+    pub(crate) fn lines(&self) -> Result<Lines, ReadError> {
         match &self.spooled {
             Some(file) => Lines::of_file(&self.path, file),
             None => Lines::open(&self.path),
@@ -129,34 +134,34 @@ impl Input {
 
     /// Returns true if the file states that edges have a direction. A symmetric matrix states it only for a
     /// new store: in an existing directed store it becomes edges in both directions.
-    pub(super) fn direction(&self, is_new: bool) -> Option<bool> {
+    pub(crate) fn direction(&self, is_new: bool) -> Option<bool> {
         let suits = self.matrix.filter(|_| is_new).map(|(banner, _)| banner.symmetry != Symmetry::Symmetric);
         self.directed.or(suits)
     }
 
     /// True if a column of the file names labels.
-    pub(super) fn names_labels(&self) -> bool {
+    pub(crate) fn names_labels(&self) -> bool {
         matches!(&self.content, Content::Edges(table) if table.label.is_none())
     }
 
     /// True if the file is a list of vertices.
-    pub(super) fn has_vertices(&self) -> bool {
+    pub(crate) fn has_vertices(&self) -> bool {
         !matches!(self.content, Content::Edges(_))
     }
 }
 
 /// Returns all files that the arguments name, and the files that their properties files name.
-pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
+pub(crate) fn inputs(options: &LoadOptions) -> Result<Vec<Input>, Error> {
     let mut inputs = Vec::new();
-    let comment = args.comment.unwrap_or_default();
-    if args.files.iter().chain(&args.vertices).filter(|path| is_standard_input(path)).count() > 1 {
-        return Err(CliError::Usage("-: standard input can be read once".to_owned()));
+    let comment = options.comment.unwrap_or_default();
+    if options.files.iter().chain(&options.vertices).filter(|path| is_standard_input(path)).count() > 1 {
+        return Err(Error::Options("-: standard input can be read once".to_owned()));
     }
-    for path in &args.vertices {
-        inputs.push(open(vertex_table(path, args))?);
+    for path in &options.vertices {
+        inputs.push(open(vertex_table(path, options))?);
     }
-    for path in &args.files {
-        let wanted = if args.format == FileFormat::Auto { by_name(path) } else { args.format };
+    for path in &options.files {
+        let wanted = if options.format == FileFormat::Auto { by_name(path) } else { options.format };
         match (wanted, extension(path).as_deref()) {
             (FileFormat::Graphalytics, Some("v")) | (FileFormat::Vertices, _) => {
                 inputs.push(open(Input { comment, ..Input::new(path, Content::Vertices) })?);
@@ -165,25 +170,24 @@ pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
                 check_regular(path)?;
                 let graph = Graphalytics::open(path)?;
                 inputs.push(Input { comment, ..Input::new(&graph.vertex_file, Content::Vertices) });
-                let mut edges = edges(&graph.edge_file, EdgeFormat::edge_list(), args)?;
+                let mut edges = edges(&graph.edge_file, EdgeFormat::edge_list(), options)?;
                 (edges.directed, edges.weighted) = (Some(graph.directed), graph.weighted);
                 inputs.push(edges);
             }
-            (wanted, _) => inputs.push(open(edges(path, edge_format(wanted, path), args)?)?),
+            (wanted, _) => inputs.push(open(edges(path, edge_format(wanted, path), options)?)?),
         }
     }
     Ok(inputs)
 }
 
 /// Refuses files that contradict each other about the direction of edges.
-pub(super) fn check_directions(inputs: &[Input], args: &LoadArgs) -> Result<(), CliError> {
-    let is_new = is_vacant(&args.store);
+pub(crate) fn check_directions(inputs: &[Input], is_new: bool, is_stated: bool) -> Result<(), Error> {
     let mut stated = inputs.iter().filter_map(|input| input.direction(is_new));
     let first = stated.next();
-    if !(args.directed || args.undirected) && stated.any(|directed| Some(directed) != first) {
+    if !is_stated && stated.any(|directed| Some(directed) != first) {
         let why = "FILE: one file says that edges have a direction, and another that they have none; say --directed or \
                    --undirected";
-        return Err(CliError::Usage(why.to_owned()));
+        return Err(Error::Options(why.to_owned()));
     }
     Ok(())
 }
@@ -194,51 +198,52 @@ fn is_standard_input(path: &Path) -> bool {
 
 /// Copies standard input, which can be read only once, to a file without a name. The system removes it with
 /// its last handle. Checks that any other file can be read again.
-fn open(mut input: Input) -> Result<Input, CliError> {
+fn open(mut input: Input) -> Result<Input, Error> {
     if !is_standard_input(&input.path) {
         check_regular(&input.path)?;
         return Ok(input);
     }
-    let failed = |why: io::Error| CliError::Failed(format!("standard input: copying it to a file: {why}"));
+    let name = Path::new("standard input");
+    let failed = |why: io::Error| Error::file(name, format!("copying it to a file: {why}"));
     let mut file = tempfile::tempfile().map_err(failed)?;
     io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
     file.rewind().map_err(failed)?;
-    (input.path, input.spooled) = (PathBuf::from("standard input"), Some(file));
+    (input.path, input.spooled) = (name.to_owned(), Some(file));
     Ok(input)
 }
 
-fn check_regular(path: &Path) -> Result<(), CliError> {
-    let metadata = path.metadata().map_err(|why| CliError::Failed(format!("{}: {why}", path.display())))?;
+fn check_regular(path: &Path) -> Result<(), Error> {
+    let metadata = path.metadata().map_err(|why| Error::file(path, why))?;
     if !metadata.is_file() {
         let why = "not a regular file: a load reads its files more than once; give standard input as -";
-        return Err(CliError::Failed(format!("{}: {why}", path.display())));
+        return Err(Error::file(path, why));
     }
     Ok(())
 }
 
 /// Returns the input for a file of vertices with properties, whose header names the columns.
-fn vertex_table(path: &Path, args: &LoadArgs) -> Input {
+fn vertex_table(path: &Path, options: &LoadOptions) -> Input {
     let delimiter = match extension(path).as_deref() {
         Some("tsv") => Delimiter::Byte(b'\t'),
         _ => Delimiter::Auto,
     };
     let format = EdgeFormat {
-        delimiter: args.delimiter.unwrap_or(delimiter),
+        delimiter: options.delimiter.unwrap_or(delimiter),
         header: Header::Yes,
         src: Some(Column::Index(0)),
         dst: Some(Column::Index(0)),
         weight: Some(Column::Absent),
         time: Some(Column::Absent),
-        nulls: args.null.clone(),
-        skip_lines: args.skip,
-        comment: args.comment.unwrap_or_default(),
+        nulls: options.null.clone(),
+        skip_lines: options.skip,
+        comment: options.comment.unwrap_or_default(),
         ..EdgeFormat::default()
     };
     Input::new(path, Content::VertexTable(format, Vec::new()))
 }
 
 /// Returns the extension of the file, without the extension of a compression.
-pub(super) fn extension(path: &Path) -> Option<String> {
+pub(crate) fn extension(path: &Path) -> Option<String> {
     let extension = |path: &Path| path.extension().map(|found| found.to_string_lossy().to_lowercase());
     match extension(path).as_deref() {
         Some("gz" | "zst") => extension(Path::new(path.file_stem()?)),
@@ -273,49 +278,55 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
 }
 
 /// Returns the input for a file of edges, in `format` unless the arguments state another format.
-pub(super) fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Result<Input, CliError> {
+pub(crate) fn edges(path: &Path, mut format: EdgeFormat, options: &LoadOptions) -> Result<Input, Error> {
     let weighted = matches!(format.weight, Some(Column::Index(_)));
     let set = |to: &mut Option<Column>, from: &Option<Column>| {
         if from.is_some() {
             to.clone_from(from);
         }
     };
-    set(&mut format.src, &args.src_col);
-    set(&mut format.dst, &args.dst_col);
-    set(&mut format.weight, &args.weight_col);
-    set(&mut format.time, &args.time_col);
+    set(&mut format.src, &options.src_col);
+    set(&mut format.dst, &options.dst_col);
+    set(&mut format.weight, &options.weight_col);
+    set(&mut format.time, &options.time_col);
     // Times are not stored, so a column that is named like a time is ignored.
     format.time = format.time.or(Some(Column::Absent));
-    if args.weighted && args.format == FileFormat::Snap && format.weight.is_none() && args.time_col.is_none()
+    if options.weighted
+        && options.format == FileFormat::Snap
+        && format.weight.is_none()
+        && options.time_col.is_none()
     {
         format.weight = Some(Column::Index(2));
     }
-    let columns =
-        [&args.from_column, &args.to_column, &args.label_column, &args.rank].into_iter().flatten().cloned();
-    format.extra = columns.chain(args.property.iter().map(|p| p.column.clone())).collect();
-    format.delimiter = args.delimiter.unwrap_or(format.delimiter);
-    (format.nulls, format.skip_lines) = (args.null.clone(), args.skip);
-    format.comment = args.comment.unwrap_or_default();
-    let named = [&args.src_col, &args.dst_col, &args.weight_col, &args.time_col].into_iter().flatten();
+    let columns = [&options.from_column, &options.to_column, &options.label_column, &options.rank]
+        .into_iter()
+        .flatten()
+        .cloned();
+    format.extra = columns.chain(options.property.iter().map(|p| p.column.clone())).collect();
+    format.delimiter = options.delimiter.unwrap_or(format.delimiter);
+    (format.nulls, format.skip_lines) = (options.null.clone(), options.skip);
+    format.comment = options.comment.unwrap_or_default();
+    let named =
+        [&options.src_col, &options.dst_col, &options.weight_col, &options.time_col].into_iter().flatten();
     let is_named = named.chain(&format.extra).any(|column| matches!(column, Column::Name(_)));
-    if is_named && args.no_header {
-        return Err(CliError::Usage("--no-header: give columns by position, not by name".to_owned()));
+    if is_named && options.header == Some(false) {
+        return Err(Error::Options("--no-header: give columns by position, not by name".to_owned()));
     }
-    if args.header || is_named {
+    if options.header == Some(true) || is_named {
         format.header = Header::Yes;
-    } else if args.no_header {
+    } else if options.header == Some(false) {
         format.header = Header::No;
     }
-    let label = args.label_column.is_none().then(|| args.label.clone().unwrap_or_default());
+    let label = options.label_column.is_none().then(|| options.label.clone().unwrap_or_default());
     let table = EdgeTable {
         format,
-        ends: if args.from_column.is_some() { Ends::Columns } else { Ends::OfLabel },
+        ends: if options.from_column.is_some() { Ends::Columns } else { Ends::OfLabel },
         label,
-        multi: (args.multi || args.rank.is_some()).then_some(true),
-        rank: args.rank.is_some(),
+        multi: (options.multi || options.rank.is_some()).then_some(true),
+        rank: options.rank.is_some(),
         weighted: false,
         weight_required: false,
-        properties: args.property.iter().map(|p| (p.name.clone(), p.kind)).collect(),
+        properties: options.property.iter().map(|p| (p.name.clone(), p.kind)).collect(),
     };
     Ok(Input { weighted, ..Input::new(path, Content::Edges(table)) })
 }

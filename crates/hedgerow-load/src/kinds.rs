@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use hedgerow::{ArgumentError, Graph, KeyKind, KindId, VertexId, VertexKeyRef};
 use hedgerow_export::text::kind_name;
 
-use crate::error::CliError;
+use crate::Error;
 use crate::keys;
 
 /// The kinds of the store, then the kinds that the load will define. Their ids are the next ones, in this
 /// order.
 #[derive(Debug)]
-pub(super) struct Kinds {
+pub(crate) struct Kinds {
     /// The type of the keys of the default kind.
     default: KeyKind,
     /// The other kinds by id, each with its name.
@@ -24,7 +24,7 @@ pub(super) struct Kinds {
 
 /// The kinds of the ends of edges in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ends {
+pub(crate) enum Ends {
     /// The kinds that the label states in the store; the default kind if it states none.
     OfLabel,
     /// These kinds, which become part of the label.
@@ -37,7 +37,7 @@ pub(super) enum Ends {
 
 impl Kinds {
     /// Returns the kinds of a store, whose default kind has keys of type `keys`; `None` is a new store.
-    pub(super) fn of(store: Option<&Graph>, keys: KeyKind) -> Kinds {
+    pub(crate) fn of(store: Option<&Graph>, keys: KeyKind) -> Kinds {
         let mut kinds =
             Kinds { default: keys, others: Vec::new(), ends: HashMap::new(), is_new: store.is_none() };
         let Some(schema) = store.map(Graph::schema) else { return kinds };
@@ -49,13 +49,13 @@ impl Kinds {
     }
 
     /// Returns the type of the keys of the default kind.
-    pub(super) fn default_keys(&self) -> KeyKind {
+    pub(crate) fn default_keys(&self) -> KeyKind {
         self.default
     }
 
     /// Returns the kind with this name, and adds it if it is new. A new kind gets keys of type `keys`, or
     /// `u64` for `None`; an existing kind must have that type.
-    pub(super) fn define(&mut self, name: &str, keys: Option<KeyKind>) -> Result<KindId, CliError> {
+    pub(crate) fn define(&mut self, name: &str, keys: Option<KeyKind>) -> Result<KindId, Error> {
         if let Some(id) = self.named(name) {
             let found = self.keys(id);
             return match keys.filter(|keys| *keys != found) {
@@ -78,7 +78,7 @@ impl Kinds {
     }
 
     /// Returns the kind with this name; the empty name is the default kind.
-    pub(super) fn find(&self, name: &str) -> Result<KindId, CliError> {
+    pub(crate) fn find(&self, name: &str) -> Result<KindId, Error> {
         self.named(name).ok_or_else(|| {
             let others = self.others.iter().map(|(name, _)| name.clone());
             let known = std::iter::once(String::new()).chain(others).collect();
@@ -87,7 +87,7 @@ impl Kinds {
     }
 
     /// Defines in the store the kinds that it lacks. Existing kinds stay as they are.
-    pub(super) fn define_in(&self, graph: &Graph) -> Result<(), CliError> {
+    pub(crate) fn define_in(&self, graph: &Graph) -> Result<(), Error> {
         for (name, keys) in &self.others {
             graph.define_kind(name, *keys)?;
         }
@@ -99,12 +99,12 @@ impl Kinds {
     }
 
     /// Returns the type of the keys of a kind.
-    pub(super) fn keys(&self, id: KindId) -> KeyKind {
+    pub(crate) fn keys(&self, id: KindId) -> KeyKind {
         self.other(id).map_or(self.default, |(_, keys)| *keys)
     }
 
     /// Parses a key of a kind; the error describes the fault in the text.
-    pub(super) fn parse<'a>(&self, id: KindId, text: &'a str) -> Result<VertexKeyRef<'a>, String> {
+    pub(crate) fn parse<'a>(&self, id: KindId, text: &'a str) -> Result<VertexKeyRef<'a>, String> {
         match self.other(id) {
             None => keys::parse(self.default, text).map_err(|why| match self.is_new {
                 true if self.default != KeyKind::Str => format!("{why} (--keys str takes texts)"),
@@ -115,7 +115,7 @@ impl Kinds {
     }
 
     /// Returns the key of a kind that a number is; the error describes the fault.
-    pub(super) fn number(&self, id: KindId, number: u64) -> Result<VertexKeyRef<'static>, String> {
+    pub(crate) fn number(&self, id: KindId, number: u64) -> Result<VertexKeyRef<'static>, String> {
         let most = u64::from(VertexId::MAX.0);
         match self.keys(id) {
             KeyKind::Str => Err("a number, but the keys of this kind are texts".to_owned()),
@@ -127,13 +127,13 @@ impl Kinds {
     }
 
     /// Returns the kinds that a label states in the store; the default kind if it states none.
-    pub(super) fn ends_of(&self, label: &str) -> [KindId; 2] {
+    pub(crate) fn ends_of(&self, label: &str) -> [KindId; 2] {
         self.ends.get(label).copied().unwrap_or_default()
     }
 
     /// True if all keys that edges may have at `ends` are numbers. `label` is the label of all edges, if they
     /// have the same one.
-    pub(super) fn are_numbers(&self, ends: Ends, label: Option<&str>) -> bool {
+    pub(crate) fn are_numbers(&self, ends: Ends, label: Option<&str>) -> bool {
         let all = |ends: &[KindId]| ends.iter().all(|id| self.keys(*id) != KeyKind::Str);
         match (ends, label) {
             (Ends::Stated(ends), _) => all(&ends),
@@ -146,7 +146,7 @@ impl Kinds {
 
     /// Refuses ends without fixed kinds for a label that states kinds: the keys of the edges would be read as
     /// keys of other kinds.
-    pub(super) fn check_ends(&self, ends: Ends, label: &str) -> Result<(), CliError> {
+    pub(crate) fn check_ends(&self, ends: Ends, label: &str) -> Result<(), Error> {
         let Some(stated) = self.ends.get(label).filter(|_| matches!(ends, Ends::Default | Ends::Columns))
         else {
             return Ok(());
@@ -161,7 +161,7 @@ impl Kinds {
     }
 }
 
-fn conflict(name: &str, found: KeyKind, wanted: KeyKind) -> CliError {
+fn conflict(name: &str, found: KeyKind, wanted: KeyKind) -> Error {
     let shown = |keys| format!("with {} keys", kind_name(keys));
     hedgerow::Error::from(ArgumentError::SchemaConflict {
         name: if name.is_empty() { "the default kind".to_owned() } else { format!("kind {name}") },

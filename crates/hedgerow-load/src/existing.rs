@@ -2,16 +2,16 @@
 
 use hedgerow::{EdgeKey, Graph, Schema, Snapshot, VertexKey, VertexKeyRef};
 
-use crate::error::CliError;
+use crate::Error;
 
 /// The number of edges that are looked up together, so that their cache misses overlap.
 const TOGETHER: usize = 4096;
 
 /// The numbers of rows whose edge or vertex the store had before the load.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Existing {
-    pub(super) edges: u64,
-    pub(super) vertices: u64,
+pub(crate) struct Existing {
+    pub(crate) edges: u64,
+    pub(crate) vertices: u64,
 }
 
 impl std::ops::AddAssign for Existing {
@@ -23,13 +23,13 @@ impl std::ops::AddAssign for Existing {
 
 /// A snapshot of the store before the load. It is dropped before the load begins, so that it pins no replaced
 /// versions.
-pub(super) struct Before {
+pub(crate) struct Before {
     snapshot: Snapshot,
     schema: Schema,
 }
 
 impl Before {
-    pub(super) fn of(graph: &Graph) -> Result<Before, CliError> {
+    pub(crate) fn of(graph: &Graph) -> Result<Before, Error> {
         let snapshot = graph.snapshot()?;
         let schema = snapshot.schema();
         Ok(Before { snapshot, schema })
@@ -42,7 +42,7 @@ impl Before {
 }
 
 /// The look-up of a file's rows in a store. It counts the rows whose edge or vertex the store has.
-pub(super) struct LookUp<'a> {
+pub(crate) struct LookUp<'a> {
     before: &'a Before,
     /// The label of the edges that wait for their look-up.
     label: String,
@@ -51,24 +51,24 @@ pub(super) struct LookUp<'a> {
 }
 
 impl<'a> LookUp<'a> {
-    pub(super) fn new(before: &'a Before) -> LookUp<'a> {
+    pub(crate) fn new(before: &'a Before) -> LookUp<'a> {
         LookUp { before, label: String::new(), waiting: Vec::new(), existing: Existing::default() }
     }
 
     /// Looks up a vertex. O(1).
-    pub(super) fn vertex(&mut self, key: VertexKeyRef<'_>) -> Result<(), CliError> {
+    pub(crate) fn vertex(&mut self, key: VertexKeyRef<'_>) -> Result<(), Error> {
         let has = self.before.has_kind(key) && found(self.before.snapshot.vertex_id(key))?.is_some();
         self.existing.vertices += u64::from(has);
         Ok(())
     }
 
     /// Looks up an edge, immediately or later together with others of its label. O(log degree).
-    pub(super) fn edge(
+    pub(crate) fn edge(
         &mut self,
         label: &str,
         ends: [VertexKeyRef<'_>; 2],
         rank: Option<u64>,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), Error> {
         let Some(known) = self.before.schema.label(label) else { return Ok(()) };
         if !ends.iter().all(|key| self.before.has_kind(*key)) {
             return Ok(());
@@ -87,7 +87,7 @@ impl<'a> LookUp<'a> {
     }
 
     /// Looks up the edges that wait for it.
-    fn look(&mut self) -> Result<(), CliError> {
+    fn look(&mut self) -> Result<(), Error> {
         let edges: Vec<_> = self.waiting.iter().map(|[src, dst]| (src.as_ref(), dst.as_ref())).collect();
         let has = found(self.before.snapshot.contains_edges(&edges, self.label.as_str()))?;
         self.existing.edges += has.into_iter().filter(|has| *has).count() as u64;
@@ -96,14 +96,14 @@ impl<'a> LookUp<'a> {
     }
 
     /// Returns the counts. All rows must have been added.
-    pub(super) fn finish(mut self) -> Result<Existing, CliError> {
+    pub(crate) fn finish(mut self) -> Result<Existing, Error> {
         self.look()?;
         Ok(self.existing)
     }
 }
 
 /// Treats a refusal of the store as "not found": the load will be refused later, with a better message.
-fn found<T: Default>(answer: hedgerow::Result<T>) -> Result<T, CliError> {
+fn found<T: Default>(answer: hedgerow::Result<T>) -> Result<T, Error> {
     match answer {
         Err(hedgerow::Error::Argument(_)) => Ok(T::default()),
         answer => Ok(answer?),

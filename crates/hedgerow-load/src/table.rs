@@ -7,19 +7,19 @@ use hedgerow_arrow::files::{FileFormat as TableFormat, TableReader};
 use hedgerow_arrow::read::{self, Field};
 use hedgerow_workload::read::{Column, usual_column};
 
-use super::args::{FileFormat, LoadArgs};
-use super::columns::TableColumns;
-use super::input::{Content, EdgeTable, Input};
-use super::kinds::{Ends, Kinds};
-use crate::error::CliError;
+use crate::Error;
+use crate::columns::TableColumns;
+use crate::input::{Content, EdgeTable, Input};
+use crate::kinds::{Ends, Kinds};
+use crate::options::{FileFormat, LoadOptions};
 use crate::property::ColumnType;
 
 /// Marks the inputs that are tables, as their first bytes show.
-pub(super) fn recognize(mut inputs: Vec<Input>, args: &LoadArgs) -> Result<Vec<Input>, CliError> {
+pub(crate) fn recognize(mut inputs: Vec<Input>, options: &LoadOptions) -> Result<Vec<Input>, Error> {
     // A stated format wins: a text may begin as a table does.
-    for input in inputs.iter_mut().filter(|_| args.format == FileFormat::Auto) {
+    for input in inputs.iter_mut().filter(|_| options.format == FileFormat::Auto) {
         if is_table(input)? {
-            check_options(args)?;
+            check_options(options)?;
             input.table = Some(TableColumns::default());
         }
     }
@@ -27,7 +27,7 @@ pub(super) fn recognize(mut inputs: Vec<Input>, args: &LoadArgs) -> Result<Vec<I
 }
 
 /// Marks a file of an exported directory, if it is a table, with the columns that its schema states.
-pub(super) fn recognize_exact(input: &mut Input, columns: TableColumns) -> Result<(), CliError> {
+pub(crate) fn recognize_exact(input: &mut Input, columns: TableColumns) -> Result<(), Error> {
     if is_table(input)? {
         input.table = Some(columns);
     }
@@ -35,14 +35,14 @@ pub(super) fn recognize_exact(input: &mut Input, columns: TableColumns) -> Resul
 }
 
 /// True if the first bytes of a file are those of a table.
-fn is_table(input: &Input) -> Result<bool, CliError> {
+fn is_table(input: &Input) -> Result<bool, Error> {
     let format = TableFormat::of(&mut input.file()?);
-    let format = format.map_err(|why| CliError::Failed(format!("{}: {why}", input.path.display())))?;
+    let format = format.map_err(|why| Error::file(&input.path, why))?;
     Ok(format.is_some())
 }
 
 /// Returns the columns of a table of an exported directory, as the header of a file of lines would have them.
-pub(super) fn header_of(input: &Input) -> Result<Vec<String>, CliError> {
+pub(crate) fn header_of(input: &Input) -> Result<Vec<String>, Error> {
     let (reader, columns) = (reader_of(input)?, input.table.clone().unwrap_or_default());
     let properties = match &input.content {
         Content::Edges(EdgeTable { properties, .. }) | Content::VertexTable(_, properties) => &properties[..],
@@ -63,32 +63,32 @@ pub(super) fn header_of(input: &Input) -> Result<Vec<String>, CliError> {
 }
 
 /// Refuses options about lines and fields.
-fn check_options(args: &LoadArgs) -> Result<(), CliError> {
+fn check_options(options: &LoadOptions) -> Result<(), Error> {
     let given = [
-        ("--header", args.header),
-        ("--no-header", args.no_header),
-        ("--skip", args.skip != 0),
-        ("--delimiter", args.delimiter.is_some()),
-        ("--null", !args.null.is_empty()),
-        ("--comment", args.comment.is_some()),
-        ("--time-col", args.time_col.is_some()),
+        ("--header", options.header == Some(true)),
+        ("--no-header", options.header == Some(false)),
+        ("--skip", options.skip != 0),
+        ("--delimiter", options.delimiter.is_some()),
+        ("--null", !options.null.is_empty()),
+        ("--comment", options.comment.is_some()),
+        ("--time-col", options.time_col.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => {
             let why = "a file of Parquet or Arrow has columns with names and types, and no lines";
-            Err(CliError::Usage(format!("{option}: {why}")))
+            Err(Error::Options(format!("{option}: {why}")))
         }
         None => Ok(()),
     }
 }
 
 /// Decides which columns of a table become what. `weighted` is true if weights are read.
-pub(super) fn settle(
+pub(crate) fn settle(
     input: &mut Input,
-    args: &LoadArgs,
+    options: &LoadOptions,
     kinds: &Kinds,
     weighted: bool,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     let reader = reader_of(input)?;
     let names: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
     let table = Table { input, names: &names, reader: &reader };
@@ -97,7 +97,7 @@ pub(super) fn settle(
             return Err(table.failed("a table: name it by --vertices, which reads keys and properties"));
         }
         Content::VertexTable(..) => table.of_vertices()?,
-        Content::Edges(edges) => table.of_edges(edges, args, weighted)?,
+        Content::Edges(edges) => table.of_edges(edges, options, weighted)?,
     };
     match &input.content {
         Content::Edges(edges) if columns.kinds.is_none() => {
@@ -142,11 +142,11 @@ struct Table<'a> {
 type Properties = Vec<(String, ColumnType)>;
 
 impl Table<'_> {
-    fn failed(&self, why: impl std::fmt::Display) -> CliError {
-        CliError::Failed(format!("{}: {why}", self.input.path.display()))
+    fn failed(&self, why: impl std::fmt::Display) -> Error {
+        Error::file(&self.input.path, why)
     }
 
-    fn of_vertices(&self) -> Result<(TableColumns, Properties), CliError> {
+    fn of_vertices(&self) -> Result<(TableColumns, Properties), Error> {
         let mut columns = TableColumns::default();
         if self.names.is_empty() {
             return Err(self.failed("no columns: the first one is the key"));
@@ -158,9 +158,9 @@ impl Table<'_> {
     fn of_edges(
         &self,
         edges: &EdgeTable,
-        args: &LoadArgs,
+        options: &LoadOptions,
         weighted: bool,
-    ) -> Result<(TableColumns, Properties), CliError> {
+    ) -> Result<(TableColumns, Properties), Error> {
         let optional = |column: &Option<Column>| column.as_ref().map(|column| self.find(column)).transpose();
         let end = |at: usize, given: &Option<Column>, option: &str| {
             optional(given)?.or_else(|| usual_column(self.names, at)).ok_or_else(|| {
@@ -171,17 +171,17 @@ impl Table<'_> {
             })
         };
         let mut columns = TableColumns {
-            ends: [end(0, &args.src_col, "--src-col")?, end(1, &args.dst_col, "--dst-col")?],
-            label: optional(&args.label_column)?,
-            rank: optional(&args.rank)?,
+            ends: [end(0, &options.src_col, "--src-col")?, end(1, &options.dst_col, "--dst-col")?],
+            label: optional(&options.label_column)?,
+            rank: optional(&options.rank)?,
             ..TableColumns::default()
         };
-        if let (Some(from), Some(to)) = (optional(&args.from_column)?, optional(&args.to_column)?) {
+        if let (Some(from), Some(to)) = (optional(&options.from_column)?, optional(&options.to_column)?) {
             columns.kinds = Some([from, to]);
         }
         if weighted {
-            columns.weight = optional(&args.weight_col)?.or_else(|| usual_column(self.names, 2));
-            if columns.weight.is_none() && args.weighted {
+            columns.weight = optional(&options.weight_col)?.or_else(|| usual_column(self.names, 2));
+            if columns.weight.is_none() && options.weighted {
                 return Err(
                     self.failed("no column named weight; --weight-col says which one has the weights")
                 );
@@ -192,9 +192,9 @@ impl Table<'_> {
             let why = format!("column {name} would be both ends; --src-col and --dst-col name two columns");
             return Err(self.failed(why));
         }
-        let properties = match args.property.is_empty() {
+        let properties = match options.property.is_empty() {
             true => self.all_but(&columns.taken(), &mut columns)?,
-            false => self.stated(edges, args, &mut columns)?,
+            false => self.stated(edges, options, &mut columns)?,
         };
         let named = properties.iter().map(|(name, _)| name.as_str());
         // A labelled edge has its weight among the properties.
@@ -212,15 +212,15 @@ impl Table<'_> {
     fn stated(
         &self,
         edges: &EdgeTable,
-        args: &LoadArgs,
+        options: &LoadOptions,
         columns: &mut TableColumns,
-    ) -> Result<Properties, CliError> {
-        for ((name, kind), property) in edges.properties.iter().zip(&args.property) {
+    ) -> Result<Properties, Error> {
+        for ((name, kind), property) in edges.properties.iter().zip(&options.property) {
             let at = self.find(&property.column)?;
             if kind.states_unit() {
                 let why =
                     format!("--property {name}: a column of times states its unit; say {name}:timestamp");
-                return Err(CliError::Usage(why));
+                return Err(Error::Options(why));
             }
             let has = self.reader.schema().field(at).data_type();
             if read::property_type(has) != Some(kind.property) {
@@ -233,7 +233,7 @@ impl Table<'_> {
     }
 
     /// Makes properties of all columns except the `taken` ones.
-    fn all_but(&self, taken: &[usize], columns: &mut TableColumns) -> Result<Properties, CliError> {
+    fn all_but(&self, taken: &[usize], columns: &mut TableColumns) -> Result<Properties, Error> {
         let mut properties = Properties::new();
         for (at, field) in self.reader.schema().fields().iter().enumerate() {
             if taken.contains(&at) {
@@ -256,7 +256,7 @@ impl Table<'_> {
     }
 
     /// Returns the position of a column.
-    fn find(&self, column: &Column) -> Result<usize, CliError> {
+    fn find(&self, column: &Column) -> Result<usize, Error> {
         let found = match column {
             Column::Index(at) | Column::IfPresent(at) => Some(*at).filter(|at| *at < self.names.len()),
             Column::Name(name) => self.names.iter().position(|other| other == name),
@@ -273,7 +273,7 @@ impl Table<'_> {
     }
 
     /// Refuses a column of keys whose type has no such keys.
-    fn check_keys(&self, at: usize, keys: KeyKind) -> Result<(), CliError> {
+    fn check_keys(&self, at: usize, keys: KeyKind) -> Result<(), Error> {
         let (name, has) = (&self.names[at], self.reader.schema().field(at).data_type());
         let (fits, wanted) = match keys {
             KeyKind::Str => (read::is_text(has), "the keys are texts (--keys u64 takes whole numbers)"),
@@ -320,6 +320,6 @@ impl Table<'_> {
 }
 
 /// Opens a table for a reading from its start.
-pub(super) fn reader_of(input: &Input) -> Result<TableReader, CliError> {
+pub(crate) fn reader_of(input: &Input) -> Result<TableReader, Error> {
     Ok(TableReader::open(input.file()?, &input.path)?)
 }

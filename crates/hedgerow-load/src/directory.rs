@@ -7,29 +7,30 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use hedgerow::{KeyKind, Options};
+use hedgerow::{Graph, GraphConfig, KeyKind, Options};
 use hedgerow_export::layout::{
     DELIMITER, FORMAT, KIND_COLUMNS, KINDS_VERSION, PARTS_VERSION, SCHEMA_FILE, VERSION,
 };
+use hedgerow_export::text::kind_name;
 use hedgerow_workload::read::{Column, Delimiter, EdgeFormat, Header, sniff};
 use serde_json::Value;
 
-use super::args::{FileFormat, LoadArgs, OnError, Repeat, durability, with_mode};
-use super::columns::TableColumns;
-use super::entry::Entry;
-use super::existing::{Before, Existing};
-use super::input::{Content, EdgeTable, Input};
-use super::interrupt::Interrupts;
-use super::item::Rules;
-use super::kinds::{Ends, Kinds};
-use super::rejects::Rejects;
-use super::report::{self, Clock, Told};
-use super::rows;
-use super::table;
-use super::write::{self, open_existing};
-use crate::error::CliError;
-use crate::output::Style;
+use crate::Error;
+use crate::columns::TableColumns;
+use crate::entry::Entry;
+use crate::existing::{Before, Existing};
+use crate::input::{Content, EdgeTable, Input};
+use crate::item::Rules;
+use crate::kinds::{Ends, Kinds};
+use crate::options::{FileFormat, LoadOptions, OnError, Repeat};
 use crate::property::ColumnType;
+use crate::rejects::Rejects;
+use crate::report::LoadReport;
+use crate::rows;
+use crate::table;
+use crate::target::Target;
+use crate::watch::Course;
+use crate::write;
 
 /// The maximal size of `schema.json`: far more than 65,534 labels with many properties each need.
 const MAX_SCHEMA_BYTES: u64 = 1 << 26;
@@ -42,26 +43,29 @@ struct Part {
 }
 
 /// Loads the directory into a new store, or into one with the same configuration.
-pub(super) fn load(
-    args: &LoadArgs,
+pub(crate) fn load(
+    target: &Target<'_>,
+    options: &LoadOptions,
     directory: &Path,
-    style: Style,
-    clock: Clock,
-    interrupts: &Interrupts,
-) -> Result<(), CliError> {
-    if let Some(option) = foreign_option(args) {
+    course: &Course<'_>,
+) -> Result<(LoadReport, Graph), Error> {
+    if let Some(option) = foreign_option(options).or_else(|| target.foreign_option()) {
         let why = format!("{option} does not apply to a directory: its schema.json states how to load it");
-        return Err(CliError::Usage(why));
+        return Err(Error::Options(why));
     }
     let schema = Schema::read(directory)?;
-    let (options, keys) = schema.options()?;
-    let options = with_mode(options, args).durability(durability(args));
+    let (new, keys) = schema.options()?;
+    let new = target.with_files(new);
+    if let Target::Open(graph) = target {
+        schema.check(graph.config())?;
+    }
     // Reports faults of the schema before the store is changed; the store may already have kinds.
     schema.parts(directory, &mut Kinds::of(None, keys))?;
-    let existing = open_existing(args, options.clone())?;
+    let existing = target.open_with(new.clone())?;
     let mut kinds = Kinds::of(existing.as_ref(), keys);
     let parts = schema.parts(directory, &mut kinds)?;
-    let rules = Rules { kinds: &kinds, finite: false, on_error: OnError::Raise, interrupts };
+    let rules = Rules { kinds: &kinds, finite: false, on_error: OnError::Raise, course };
+    course.begin(parts.iter().map(|part| &part.input), true)?;
     let before = existing.as_ref().map(Before::of).transpose()?;
     let mut seen = Existing::default();
     for part in &parts {
@@ -69,59 +73,45 @@ pub(super) fn load(
     }
     drop(before);
     let inputs: Vec<Input> = parts.into_iter().map(|part| part.input).collect();
-    let loaded = match existing {
-        Some(graph) => write::into_existing(graph, args, &inputs, &rules)?,
-        None => write::into_new(options, args, &inputs, &rules, None)?,
+    let (loaded, graph) = match existing {
+        Some(graph) => write::into_existing(graph, target.ending(), options, &inputs, &rules)?,
+        None => write::into_new(new, target, options, &inputs, &rules, None)?,
     };
-    report::print(
-        &Told { loaded: &loaded, existing: seen, inputs: &inputs, rejects: &Rejects::default() },
-        &rules,
-        clock,
-        style,
-    )
+    Ok((LoadReport::new(&loaded, seen, &inputs, Rejects::default(), kinds.default_keys()), graph))
 }
 
 /// Returns an option that `schema.json` already decides, if the arguments have one.
-fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
+fn foreign_option(options: &LoadOptions) -> Option<&'static str> {
     let given = [
-        ("--vertices", !args.vertices.is_empty()),
-        ("--kind", args.kind.is_some()),
-        ("--from", args.from.is_some()),
-        ("--from-column", args.from_column.is_some()),
-        ("--label", args.label.is_some()),
-        ("--label-column", args.label_column.is_some()),
-        ("--multi", args.multi),
-        ("--rank", args.rank.is_some()),
-        ("--property", !args.property.is_empty()),
-        ("--format", args.format != FileFormat::Auto),
-        ("--header", args.header),
-        ("--no-header", args.no_header),
-        ("--skip", args.skip != 0),
-        ("--delimiter", args.delimiter.is_some()),
-        ("--null", !args.null.is_empty()),
-        ("--comment", args.comment.is_some()),
-        ("--directed", args.directed),
-        ("--undirected", args.undirected),
-        ("--no-reverse", args.no_reverse),
-        ("--keys", args.keys.is_some()),
-        ("--weighted", args.weighted),
-        ("--src-col", args.src_col.is_some()),
-        ("--dst-col", args.dst_col.is_some()),
-        ("--weight-col", args.weight_col.is_some()),
-        ("--time-col", args.time_col.is_some()),
-        ("--on-error", args.on_error != OnError::Raise),
-        ("--repeat", args.repeat != Repeat::Last),
+        ("--vertices", !options.vertices.is_empty()),
+        ("--kind", options.kind.is_some()),
+        ("--from", options.from.is_some()),
+        ("--from-column", options.from_column.is_some()),
+        ("--label", options.label.is_some()),
+        ("--label-column", options.label_column.is_some()),
+        ("--multi", options.multi),
+        ("--rank", options.rank.is_some()),
+        ("--property", !options.property.is_empty()),
+        ("--format", options.format != FileFormat::Auto),
+        ("--header", options.header == Some(true)),
+        ("--no-header", options.header == Some(false)),
+        ("--skip", options.skip != 0),
+        ("--delimiter", options.delimiter.is_some()),
+        ("--null", !options.null.is_empty()),
+        ("--comment", options.comment.is_some()),
+        ("--weighted", options.weighted),
+        ("--src-col", options.src_col.is_some()),
+        ("--dst-col", options.dst_col.is_some()),
+        ("--weight-col", options.weight_col.is_some()),
+        ("--time-col", options.time_col.is_some()),
+        ("--on-error", options.on_error != OnError::Raise),
+        ("--repeat", options.repeat != Repeat::Last),
     ];
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }
 
 /// Reads a whole file, and compares its header, its rows and their number with the schema.
-fn check(
-    part: &Part,
-    rules: &Rules<'_>,
-    schema: &Schema,
-    store: Option<&Before>,
-) -> Result<Existing, CliError> {
+fn check(part: &Part, rules: &Rules<'_>, schema: &Schema, store: Option<&Before>) -> Result<Existing, Error> {
     let path = &part.input.path;
     let (Content::Edges(EdgeTable { format, .. }) | Content::VertexTable(format, _)) = &part.input.content
     else {
@@ -133,7 +123,7 @@ fn check(
     };
     let differs = |what: &str, expected: String, found: String| {
         let says = schema.path.display();
-        Err(CliError::Failed(format!("{}: {what} is {found}, {says} says {expected}", path.display())))
+        Err(Error::file(path, format!("{what} is {found}, {says} says {expected}")))
     };
     let shown = |names: &[String]| format!("{:?}", names.join(","));
     // A header of lines is read without the blanks around names.
@@ -156,9 +146,9 @@ struct Schema {
 }
 
 impl Schema {
-    fn read(directory: &Path) -> Result<Schema, CliError> {
+    fn read(directory: &Path) -> Result<Schema, Error> {
         let path = directory.join(SCHEMA_FILE);
-        let failed = |why: String| CliError::Failed(format!("{}: {why}", path.display()));
+        let failed = |why: String| Error::file(&path, why);
         let file = File::open(&path)
             .map_err(|why| failed(format!("{why}; a directory to load is one that an export wrote")))?;
         let mut text = String::new();
@@ -184,7 +174,7 @@ impl Schema {
     }
 
     /// Returns the options of the store, and the type of its keys.
-    fn options(&self) -> Result<(Options, KeyKind), CliError> {
+    fn options(&self) -> Result<(Options, KeyKind), Error> {
         let root = self.root();
         let kind = match root.text("keys")? {
             "u64" => KeyKind::U64,
@@ -198,9 +188,25 @@ impl Schema {
         Ok((if directed { options.reverse(reverse) } else { options }, kind))
     }
 
+    /// Refuses an open store that differs from the exported one.
+    fn check(&self, config: GraphConfig) -> Result<(), Error> {
+        let root = self.root();
+        let as_store = |what: &str| format!("{what}, as the store has it");
+        if root.truth("directed")? != config.directed {
+            return Err(root.wrong("directed", &as_store(&config.directed.to_string())));
+        }
+        if root.truth("weighted")? != config.weighted {
+            return Err(root.wrong("weighted", &as_store(&config.weighted.to_string())));
+        }
+        if root.text("keys")? != kind_name(config.keys) {
+            return Err(root.wrong("keys", &as_store(&format!("{:?}", kind_name(config.keys)))));
+        }
+        Ok(())
+    }
+
     /// Returns the files: first the files of vertices, kind by kind, then the files of labels by ascending
     /// id. Adds the kinds to `kinds`.
-    fn parts(&self, directory: &Path, kinds: &mut Kinds) -> Result<Vec<Part>, CliError> {
+    fn parts(&self, directory: &Path, kinds: &mut Kinds) -> Result<Vec<Part>, Error> {
         let root = self.root();
         let weighted = root.truth("weighted")?;
         let mut parts = vertices(&root.entry("vertices")?, directory)?;
@@ -237,7 +243,7 @@ impl Schema {
 }
 
 impl Schema {
-    fn parts_of_kinds(&self, directory: &Path, kinds: &mut Kinds) -> Result<Vec<Part>, CliError> {
+    fn parts_of_kinds(&self, directory: &Path, kinds: &mut Kinds) -> Result<Vec<Part>, Error> {
         let (mut parts, mut names): (Vec<Part>, Vec<&str>) = Default::default();
         for entry in self.root().list("kinds")? {
             let name = entry.text("name")?;
@@ -276,7 +282,7 @@ fn exact(extra: std::ops::Range<usize>, weight: Option<usize>) -> EdgeFormat {
 }
 
 /// Returns the files of the vertices of a kind.
-fn vertices(entry: &Entry<'_>, directory: &Path) -> Result<Vec<Part>, CliError> {
+fn vertices(entry: &Entry<'_>, directory: &Path) -> Result<Vec<Part>, Error> {
     let properties = entry.properties()?;
     let mut format = exact(1..1 + properties.len(), None);
     format.dst = Some(Column::Index(0));
@@ -293,7 +299,7 @@ fn parts_of(
     directory: &Path,
     content: impl Fn() -> Content,
     (columns, header): (&TableColumns, &[String]),
-) -> Result<Vec<Part>, CliError> {
+) -> Result<Vec<Part>, Error> {
     let part = |file: &Entry<'_>| {
         let mut input = Input::new(&file.file(directory)?, content());
         table::recognize_exact(&mut input, columns.clone())?;
@@ -303,7 +309,7 @@ fn parts_of(
 }
 
 /// Returns the files of the edges of a label.
-fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool, ends: Ends) -> Result<Vec<Part>, CliError> {
+fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool, ends: Ends) -> Result<Vec<Part>, Error> {
     let (label, multi) = (entry.text("name")?, entry.truth("multi")?);
     let properties = entry.properties()?;
     let mut header = vec!["src".to_owned(), "dst".to_owned()];

@@ -6,36 +6,36 @@ use hedgerow::{KeyKind, KindId, LabelId, Value, VertexKeyRef};
 use hedgerow_core::property::MAX_NAME_BYTES;
 use hedgerow_workload::read::{Comment, EdgeFormat, EdgeReader, Extra, ReadError, Row, RowError};
 
-use super::existing::{Before, Existing, LookUp};
-use super::input::{Content, EdgeTable, Input};
-use super::item::{EdgeItem, Item, Rules};
-use super::kinds::Ends;
-use super::passed::Passed;
-use super::rejects::Rejects;
-use super::table_rows;
-use crate::error::CliError;
-use crate::progress::Bar;
+use crate::Error;
+use crate::existing::{Before, Existing, LookUp};
+use crate::input::{Content, EdgeTable, Input};
+use crate::item::{EdgeItem, Item, Rules};
+use crate::kinds::Ends;
+use crate::passed::Passed;
 use crate::property::{self, ColumnType};
+use crate::rejects::Rejects;
+use crate::table_rows;
+use crate::watch::Meter;
 
 /// The result of the check of a file.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// The rows that are fit to load.
-    pub(super) rows: u64,
+    pub(crate) rows: u64,
     /// The labels that a column names, in the order of their first rows.
-    pub(super) labels: Vec<String>,
+    pub(crate) labels: Vec<String>,
     /// The numbers of rows whose edge or vertex the store has.
-    pub(super) existing: Existing,
+    pub(crate) existing: Existing,
 }
 
 /// Reads all of `input` without loading it, and counts the rows whose edge or vertex `store` has. Under
 /// `raise` it returns the first malformed row as an error.
-pub(super) fn validate(
+pub(crate) fn validate(
     input: &Input,
     rules: &Rules<'_>,
     rejects: &mut Rejects,
     store: Option<&Before>,
-) -> Result<Seen, CliError> {
+) -> Result<Seen, Error> {
     let (mut seen, mut known) = (Seen::default(), HashSet::new());
     let mut store = store.map(LookUp::new);
     for_each(
@@ -54,10 +54,9 @@ pub(super) fn validate(
             // Stops early if the column contains no labels but arbitrary texts, which would fill the memory.
             // The default label is counted.
             if seen.labels.len() >= usize::from(LabelId::MAX.0) {
-                let (file, line, most) = (input.path.display(), edge.line, LabelId::MAX.0);
-                let why =
-                    format!("{file}:{line}: label {:?} is beyond the limit of {most} labels", edge.label);
-                return Err(CliError::Failed(why));
+                let most = LabelId::MAX.0;
+                let why = format!("label {:?} is beyond the limit of {most} labels", edge.label);
+                return Err(Error::row(&input.path, edge.line, why));
             }
             known.insert(edge.label.to_owned());
             seen.labels.push(edge.label.to_owned());
@@ -72,7 +71,7 @@ pub(super) fn validate(
 }
 
 /// Looks up the edge or the vertex of a row in the store.
-fn look_up(store: &mut LookUp<'_>, item: &Item<'_>) -> Result<(), CliError> {
+fn look_up(store: &mut LookUp<'_>, item: &Item<'_>) -> Result<(), Error> {
     match item {
         Item::Vertex(key) | Item::VertexRow(key, ..) => store.vertex(*key),
         // An edge to which the load gives a rank by counting is always new.
@@ -83,20 +82,19 @@ fn look_up(store: &mut LookUp<'_>, item: &Item<'_>) -> Result<(), CliError> {
 
 /// Calls `keep` with each row that can be loaded, and `reject` with the line and the fault of each other row.
 /// Returns the counts of skipped text.
-pub(super) fn for_each(
+pub(crate) fn for_each(
     input: &Input,
     rules: &Rules<'_>,
     what: &'static str,
-    mut keep: impl FnMut(Item<'_>) -> Result<(), CliError>,
-    mut reject: impl FnMut(u64, String) -> Result<(), CliError>,
-) -> Result<Passed, CliError> {
+    mut keep: impl FnMut(Item<'_>) -> Result<(), Error>,
+    mut reject: impl FnMut(u64, String) -> Result<(), Error>,
+) -> Result<Passed, Error> {
     if let Some(columns) = &input.table {
         return table_rows::for_each(input, columns, rules, what, keep, reject);
     }
     let (mut values, mut passed) = (Vec::new(), Passed::default());
     let reader = match &input.content {
-        Content::Edges(table) => for_each_row(input, &table.format, what, |row| {
-            rules.interrupts.check()?;
+        Content::Edges(table) => for_each_row(input, &table.format, rules, what, |row| {
             let read = row.and_then(|row| {
                 edge(&row, rules, table, &mut values, &mut passed).map_err(|why| (row.line, why))
             });
@@ -105,8 +103,7 @@ pub(super) fn for_each(
                 Err((line, reason)) => reject(line, reason),
             }
         }),
-        Content::VertexTable(format, properties) => for_each_row(input, format, what, |row| {
-            rules.interrupts.check()?;
+        Content::VertexTable(format, properties) => for_each_row(input, format, rules, what, |row| {
             let read = row.and_then(|row| {
                 vertex_row(&row, rules, input.kind, properties, &mut values, &mut passed)
                     .map_err(|why| (row.line, why))
@@ -127,17 +124,19 @@ fn for_each_line(
     input: &Input,
     rules: &Rules<'_>,
     what: &'static str,
-    mut keep: impl FnMut(Item<'_>) -> Result<(), CliError>,
-    mut reject: impl FnMut(u64, String) -> Result<(), CliError>,
-) -> Result<Passed, CliError> {
+    mut keep: impl FnMut(Item<'_>) -> Result<(), Error>,
+    mut reject: impl FnMut(u64, String) -> Result<(), Error>,
+) -> Result<Passed, Error> {
     let mut lines = input.lines()?;
     let mut passed = Passed::default();
-    let mut bar = Bar::new(what, &input.path, lines.progress());
+    let mut meter = Meter::new(rules.course, what, input, lines.progress(), false)?;
     loop {
-        bar.row();
-        rules.interrupts.check()?;
+        meter.row()?;
         match lines.advance() {
-            Ok(false) => return Ok(passed),
+            Ok(false) => {
+                meter.finish();
+                return Ok(passed);
+            }
             Ok(true) if lines.has_return() => reject(lines.line(), RowError::CarriageReturn.to_string())?,
             Ok(true) => match vertex(lines.text(), rules, input, &mut passed) {
                 None => {}
@@ -154,19 +153,21 @@ fn for_each_line(
 fn for_each_row(
     input: &Input,
     format: &EdgeFormat,
+    rules: &Rules<'_>,
     what: &'static str,
-    mut f: impl FnMut(Result<Row<'_>, (u64, String)>) -> Result<(), CliError>,
-) -> Result<EdgeReader, CliError> {
+    mut f: impl FnMut(Result<Row<'_>, (u64, String)>) -> Result<(), Error>,
+) -> Result<EdgeReader, Error> {
     let mut reader = EdgeReader::of(input.lines()?, format);
-    let mut bar = Bar::new(what, &input.path, reader.progress());
+    let mut meter = Meter::new(rules.course, what, input, reader.progress(), false)?;
     while let Some(row) = reader.next_row() {
-        bar.row();
+        meter.row()?;
         match row {
             Ok(row) => f(Ok(row))?,
             Err(ReadError::Row { line, reason, .. }) => f(Err((line, reason.to_string())))?,
             Err(other) => return Err(other.into()),
         }
     }
+    meter.finish();
     Ok(reader)
 }
 

@@ -1,39 +1,40 @@
 //! The rows of files of Parquet and Arrow.
 
+use std::path::Path;
+
 use hedgerow::{Column as Values, KeyColumn, KeyKind, KindId, Value, VertexKeyRef};
 use hedgerow_arrow::read::{self, ArrayRef, Faults, RecordBatch};
 use hedgerow_core::property::MAX_NAME_BYTES;
 use hedgerow_workload::read::Progress;
 
-use super::columns::TableColumns;
-use super::input::{Content, EdgeTable, Input};
-use super::item::{EdgeItem, Item, Rules};
-use super::kinds::Ends;
-use super::passed::Passed;
-use super::table::reader_of;
-use crate::error::CliError;
-use crate::progress::Bar;
+use crate::Error;
+use crate::columns::TableColumns;
+use crate::input::{Content, EdgeTable, Input};
+use crate::item::{EdgeItem, Item, Rules};
+use crate::kinds::Ends;
+use crate::passed::Passed;
+use crate::table::reader_of;
+use crate::watch::Meter;
 
 /// Calls `keep` with each row that can be loaded, and `reject` with the number and the fault of each other
 /// row.
-pub(super) fn for_each(
+pub(crate) fn for_each(
     input: &Input,
     columns: &TableColumns,
     rules: &Rules<'_>,
     what: &'static str,
-    mut keep: impl FnMut(Item<'_>) -> Result<(), CliError>,
-    mut reject: impl FnMut(u64, String) -> Result<(), CliError>,
-) -> Result<Passed, CliError> {
+    mut keep: impl FnMut(Item<'_>) -> Result<(), Error>,
+    mut reject: impl FnMut(u64, String) -> Result<(), Error>,
+) -> Result<Passed, Error> {
     let (mut reader, mut passed) = (reader_of(input)?, Passed::default());
     let progress = Progress::new(reader.rows().unwrap_or(0));
-    let mut bar = Bar::rows(what, &input.path, progress.clone());
+    let mut meter = Meter::new(rules.course, what, input, progress.clone(), true)?;
     let (mut before, mut values) = (0, Vec::new());
     while let Some(batch) = reader.next_batch()? {
-        let rows = Rows::read(&batch, columns).map_err(|error| in_file(input, error))?;
+        let rows = Rows::read(&input.path, &batch, columns).map_err(|error| in_file(input, error))?;
         passed.cut_times += rows.cuts.iter().filter(|&&at| rows.faults.of(at).is_none()).count() as u64;
         for at in 0..batch.num_rows() {
-            bar.row();
-            rules.interrupts.check()?;
+            meter.row()?;
             let line = before + at as u64 + 1;
             let fault = rows.faults.of(at).map(str::to_owned);
             rows.values(at, &mut values);
@@ -56,13 +57,14 @@ pub(super) fn for_each(
         before += batch.num_rows() as u64;
         progress.set(before);
     }
+    meter.finish();
     Ok(passed)
 }
 
 /// Adds the file to the error of a column.
-fn in_file(input: &Input, error: CliError) -> CliError {
+fn in_file(input: &Input, error: Error) -> Error {
     match error {
-        CliError::Table(error) => CliError::Failed(format!("{}: {error}", input.path.display())),
+        Error::Table(error) => Error::file(&input.path, error),
         other => other,
     }
 }
@@ -92,20 +94,20 @@ struct Rows {
 }
 
 impl Rows {
-    fn read(batch: &RecordBatch, columns: &TableColumns) -> Result<Rows, CliError> {
+    fn read(path: &Path, batch: &RecordBatch, columns: &TableColumns) -> Result<Rows, Error> {
         let (mut faults, schema) = (Faults::default(), batch.schema());
-        let column = |at: usize| -> Result<(&ArrayRef, &str), CliError> {
+        let column = |at: usize| -> Result<(&ArrayRef, &str), Error> {
             let found = batch.columns().get(at).zip(schema.fields().get(at));
-            let (array, field) = found.ok_or_else(|| CliError::Failed(format!("no column {}", at + 1)))?;
+            let (array, field) = found.ok_or_else(|| Error::file(path, format!("no column {}", at + 1)))?;
             Ok((array, field.name().as_str()))
         };
-        let mut keys = |at: usize| -> Result<KeyColumn, CliError> {
+        let mut keys = |at: usize| -> Result<KeyColumn, Error> {
             let (array, name) = column(at)?;
             let kind = if read::is_text(array.data_type()) { KeyKind::Str } else { KeyKind::U64 };
             Ok(read::keys(array, name, kind, &mut faults)?)
         };
         let keys = [keys(columns.ends[0])?, keys(columns.ends[1])?];
-        let texts = |at: usize| -> Result<(String, Vec<String>), CliError> {
+        let texts = |at: usize| -> Result<(String, Vec<String>), Error> {
             let (array, name) = column(at)?;
             let mut texts = Vec::with_capacity(batch.num_rows());
             read::texts(array, name, |_, text| texts.push(text.unwrap_or_default().to_owned()))?;

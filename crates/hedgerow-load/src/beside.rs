@@ -10,14 +10,14 @@ use hedgerow::WriteTxn;
 const WAITING: usize = 1;
 
 /// The channel for filled transactions, each with its number of rows.
-pub(super) type Sink = SyncSender<(WriteTxn, u64)>;
+pub(crate) type Sink = SyncSender<(WriteTxn, u64)>;
 
 /// The sum of the commits, and the error after which no more are made.
 #[derive(Debug, Default)]
-pub(super) struct Committed {
-    pub(super) rows: u64,
-    pub(super) transactions: u64,
-    pub(super) error: Option<hedgerow::Error>,
+pub(crate) struct Committed {
+    pub(crate) rows: u64,
+    pub(crate) transactions: u64,
+    pub(crate) error: Option<hedgerow::Error>,
 }
 
 impl Committed {
@@ -42,7 +42,7 @@ impl Committed {
 ///
 /// After a failed commit the sink is closed. Transactions must read nothing: each one begins before the
 /// previous one is committed.
-pub(super) fn commit_beside<T>(fill: impl FnOnce(Option<Sink>) -> T) -> (Committed, T) {
+pub(crate) fn commit_beside<T>(fill: impl FnOnce(Option<Sink>) -> T) -> (Committed, T) {
     std::thread::scope(|scope| {
         let (sink, filled) = sync_channel::<(WriteTxn, u64)>(WAITING);
         let commits = move || {
