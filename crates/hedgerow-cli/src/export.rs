@@ -130,7 +130,7 @@ fn export_lines(
         write_plain(config, snapshot, delimiter, &mut out)?
     } else {
         let properties = if args.properties { label.properties() } else { &[] };
-        write_edge_rows(snapshot, label, properties, weighted, delimiter, &mut out, &|| Ok(()))?
+        write_edge_rows(snapshot, label, properties, weighted, delimiter, &mut out, &|_| Ok(()))?
     };
     let vertices = write_vertices(args, kind, snapshot, delimiter)?;
     out.finish()?;
@@ -178,7 +178,7 @@ fn export_table(
     let to = args.vertices.as_ref().map(|path| Target::open(Some(path))).transpose()?;
     let options = TableOptions::new();
     let options = if args.properties { options } else { options.without_properties() };
-    let next = || Ok(());
+    let next = |_| Ok(());
     let (edges, out) = tables::write_edges(snapshot, label, &options, format, out, &next)?;
     let written =
         to.map(|to| tables::write_vertices(snapshot, kind, &options, format, to, &next)).transpose()?;
@@ -268,7 +268,7 @@ fn write_vertices(
     let schema = snapshot.schema();
     let properties = schema.vertex_properties_of(kind).collect();
     let mut files = [VertexFile::begin(kind, properties, delimiter, out)?];
-    write_vertex_rows(snapshot, &mut files, delimiter, &|| Ok(()))?;
+    write_vertex_rows(snapshot, &mut files, delimiter, &|_| Ok(()))?;
     let counts = files.into_iter().map(VertexFile::finish).collect::<Result<Vec<u64>, _>>()?;
     Ok(Some(counts.into_iter().sum()))
 }

@@ -22,7 +22,7 @@ use crate::existing::{Before, Existing};
 use crate::input::{Content, EdgeTable, Input};
 use crate::item::Rules;
 use crate::kinds::{Ends, Kinds};
-use crate::options::{FileFormat, LoadOptions, OnError, Repeat};
+use crate::options::{LoadOptions, OnError};
 use crate::property::ColumnType;
 use crate::rejects::Rejects;
 use crate::report::LoadReport;
@@ -49,7 +49,7 @@ pub(crate) fn load(
     directory: &Path,
     course: &Course<'_>,
 ) -> Result<(LoadReport, Graph), Error> {
-    if let Some(option) = foreign_option(options).or_else(|| target.foreign_option()) {
+    if let Some(option) = options.given(&[]).or_else(|| target.foreign_option()) {
         let why = format!("{option} does not apply to a directory: its schema.json states how to load it");
         return Err(Error::Options(why));
     }
@@ -78,36 +78,6 @@ pub(crate) fn load(
         None => write::into_new(new, target, options, &inputs, &rules, None)?,
     };
     Ok((LoadReport::new(&loaded, seen, &inputs, Rejects::default(), kinds.default_keys()), graph))
-}
-
-/// Returns an option that `schema.json` already decides, if the arguments have one.
-fn foreign_option(options: &LoadOptions) -> Option<&'static str> {
-    let given = [
-        ("--vertices", !options.vertices.is_empty()),
-        ("--kind", options.kind.is_some()),
-        ("--from", options.from.is_some()),
-        ("--from-column", options.from_column.is_some()),
-        ("--label", options.label.is_some()),
-        ("--label-column", options.label_column.is_some()),
-        ("--multi", options.multi),
-        ("--rank", options.rank.is_some()),
-        ("--property", !options.property.is_empty()),
-        ("--format", options.format != FileFormat::Auto),
-        ("--header", options.header == Some(true)),
-        ("--no-header", options.header == Some(false)),
-        ("--skip", options.skip != 0),
-        ("--delimiter", options.delimiter.is_some()),
-        ("--null", !options.null.is_empty()),
-        ("--comment", options.comment.is_some()),
-        ("--weighted", options.weighted),
-        ("--src-col", options.src_col.is_some()),
-        ("--dst-col", options.dst_col.is_some()),
-        ("--weight-col", options.weight_col.is_some()),
-        ("--time-col", options.time_col.is_some()),
-        ("--on-error", options.on_error != OnError::Raise),
-        ("--repeat", options.repeat != Repeat::Last),
-    ];
-    given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }
 
 /// Reads a whole file, and compares its header, its rows and their number with the schema.

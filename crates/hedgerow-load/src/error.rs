@@ -27,6 +27,14 @@ pub enum Error {
         /// The fault.
         reason: String,
     },
+    /// A file cannot be opened.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        source: std::io::Error,
+    },
     /// A row is malformed.
     #[error("{}:{line}: {reason}", .path.display())]
     Row {
@@ -76,14 +84,20 @@ impl Error {
         Error::File { path: path.to_owned(), reason: reason.to_string() }
     }
 
+    /// Returns the error of the system about a file.
+    pub(crate) fn io(path: &Path) -> impl Fn(std::io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::Io { path: path.clone(), source }
+    }
+
     pub(crate) fn row(path: &Path, line: u64, reason: String) -> Error {
         Error::Row { path: path.to_owned(), line, reason }
     }
 
-    /// Returns the file and the line at fault, as far as the error has them.
+    /// Returns the file and the line at fault, as far as the error has them. O(1).
     pub fn place(&self) -> (Option<&Path>, Option<u64>) {
         match self {
-            Error::File { path, .. } => (Some(path), None),
+            Error::File { path, .. } | Error::Io { path, .. } => (Some(path), None),
             Error::Row { path, line, .. } => (Some(path), Some(*line)),
             Error::Read(error) | Error::Unclear { source: error, .. } => (Some(error.path()), error.line()),
             Error::Committed { source, .. } => source.place(),

@@ -38,6 +38,8 @@ pub(crate) struct Input {
     pub(crate) table: Option<TableColumns>,
     /// The first lines of a Matrix Market file.
     pub(crate) matrix: Option<(MatrixMarket, MatrixSizes)>,
+    /// True if sources and destinations are vertices of two sets, in which the same number is two vertices.
+    pub(crate) bipartite: bool,
     /// The characters of comments, for a file that is no table.
     pub(crate) comment: Comment,
     /// The summary's notes on the file.
@@ -104,6 +106,7 @@ impl Input {
             labels: Vec::new(),
             table: None,
             matrix: None,
+            bipartite: false,
             comment: Comment::Usual,
             notes: Vec::new(),
         }
@@ -115,12 +118,12 @@ impl Input {
             Some(file) => file.try_clone(),
             None => File::open(&self.path),
         };
-        opened.map_err(|why| Error::file(&self.path, why))
+        opened.map_err(Error::io(&self.path))
     }
 
     /// Returns the size of the file in bytes.
     pub(crate) fn size(&self) -> Result<u64, Error> {
-        let metadata = self.file()?.metadata().map_err(|why| Error::file(&self.path, why))?;
+        let metadata = self.file()?.metadata().map_err(Error::io(&self.path))?;
         Ok(metadata.len())
     }
 
@@ -137,6 +140,11 @@ impl Input {
     pub(crate) fn direction(&self, is_new: bool) -> Option<bool> {
         let suits = self.matrix.filter(|_| is_new).map(|(banner, _)| banner.symmetry != Symmetry::Symmetric);
         self.directed.or(suits)
+    }
+
+    /// True if nothing has determined yet what the file is, besides its name and the options.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.has_vertices() && self.directed.is_none() && self.table.is_none() && self.matrix.is_none()
     }
 
     /// True if a column of the file names labels.
@@ -213,7 +221,7 @@ fn open(mut input: Input) -> Result<Input, Error> {
 }
 
 fn check_regular(path: &Path) -> Result<(), Error> {
-    let metadata = path.metadata().map_err(|why| Error::file(path, why))?;
+    let metadata = path.metadata().map_err(Error::io(path))?;
     if !metadata.is_file() {
         let why = "not a regular file: a load reads its files more than once; give standard input as -";
         return Err(Error::file(path, why));
@@ -268,6 +276,7 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
         FileFormat::Wel => EdgeFormat::weighted_edge_list(),
         FileFormat::Gr => EdgeFormat::dimacs(),
         FileFormat::Mtx => EdgeFormat::matrix_market(),
+        FileFormat::Konect | FileFormat::AsRel => EdgeFormat::snap(),
         // Programs and countries use different separators in `.csv` files. A Matrix Market file is recognized
         // by its first line.
         FileFormat::Auto if matches!(extension(path).as_deref(), Some("csv" | "mtx")) => {

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, reason = "no part of the engine: it reads the files that users name")]
 
+mod as_rel;
 mod beside;
 mod columns;
 mod directory;
@@ -18,6 +19,7 @@ mod input;
 mod item;
 pub mod keys;
 mod kinds;
+mod konect;
 mod matrix;
 mod options;
 mod passed;
@@ -48,6 +50,7 @@ use target::{Target, is_labelled, is_weighted};
 use watch::Course;
 
 pub use error::Error;
+pub use hedgerow_workload::read::Column;
 pub use options::{
     EdgeProperty, FileFormat, LoadOptions, OnError, Repeat, StoreOptions, parse_column, parse_comment,
     parse_delimiter, parse_edge_property,
@@ -94,6 +97,8 @@ fn run(target: &Target<'_>, options: &LoadOptions, watch: Watch<'_>) -> Result<(
         return directory::load(target, options, directory, &course);
     }
     let mut inputs = matrix::recognize(table::recognize(input::inputs(options)?, options)?, options)?;
+    konect::recognize(&mut inputs, options)?;
+    as_rel::recognize(&mut inputs, options)?;
     input::check_directions(&inputs, target.is_new(), target.states_direction())?;
     course.check()?;
     let existing = target.open(&inputs, options)?;
@@ -124,6 +129,7 @@ fn run(target: &Target<'_>, options: &LoadOptions, watch: Watch<'_>) -> Result<(
         }
         settle::settle(input, options, &kinds, weighted)?;
         matrix::settle(input, directed, weighted, &kinds)?;
+        konect::check(input, &kinds)?;
     }
     let is_rich = |input: &Input| matches!(&input.content, Content::Edges(table) if table.is_rich());
     if options.repeat == Repeat::Sum && inputs.iter().any(is_rich) {

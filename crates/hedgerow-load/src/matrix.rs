@@ -7,12 +7,11 @@ use hedgerow_workload::read::{
 use crate::Error;
 use crate::input::{Content, Input, edges, extension};
 use crate::kinds::{Ends, Kinds};
-use crate::options::{FileFormat, LoadOptions};
+use crate::options::{FileFormat, LINES, LoadOptions};
 
 /// Marks files of edges as matrices, if their first line or `--format` identifies them.
 pub(crate) fn recognize(inputs: Vec<Input>, options: &LoadOptions) -> Result<Vec<Input>, Error> {
-    let may_be = |input: &Input| !input.has_vertices() && input.directed.is_none() && input.table.is_none();
-    let recognized = |input: Input| if may_be(&input) { recognize_one(input, options) } else { Ok(input) };
+    let recognized = |input: Input| if input.is_open() { recognize_one(input, options) } else { Ok(input) };
     inputs.into_iter().map(recognized).collect()
 }
 
@@ -40,19 +39,9 @@ fn recognize_one(mut input: Input, options: &LoadOptions) -> Result<Input, Error
 
 /// Refuses options for facts that a Matrix Market file states.
 fn check_options(options: &LoadOptions, banner: MatrixMarket) -> Result<(), Error> {
-    let given = [
-        ("--src-col", options.src_col.is_some()),
-        ("--dst-col", options.dst_col.is_some()),
-        ("--time-col", options.time_col.is_some()),
-        ("--from-column", options.from_column.is_some()),
-        ("--label-column", options.label_column.is_some()),
-        ("--header", options.header == Some(true)),
-        ("--no-header", options.header == Some(false)),
-        ("--delimiter", options.delimiter.is_some()),
-        ("--null", !options.null.is_empty()),
-        ("--comment", options.comment.is_some()),
-    ];
-    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+    let others = ["--src-col", "--dst-col", "--time-col", "--from-column", "--label-column"];
+    let lines = LINES.into_iter().filter(|option| *option != "--skip");
+    if let Some(option) = options.given(&others.into_iter().chain(lines).collect::<Vec<_>>()) {
         let why = "a Matrix Market file has rows, columns and values in this order, between blanks";
         return Err(Error::Options(format!("{option}: {why}")));
     }

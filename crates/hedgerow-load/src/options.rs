@@ -107,6 +107,44 @@ impl LoadOptions {
     /// The default number of rows of a transaction.
     pub const BATCH: usize = 65_536;
 
+    /// Returns the first of these options that is given; an empty list means all except files and `--batch`.
+    pub(crate) fn given(&self, names: &[&str]) -> Option<&'static str> {
+        let given = [
+            ("--vertices", !self.vertices.is_empty()),
+            ("--kind", self.kind.is_some()),
+            ("--from", self.from.is_some()),
+            ("--from-column", self.from_column.is_some()),
+            ("--label", self.label.is_some()),
+            ("--label-column", self.label_column.is_some()),
+            ("--multi", self.multi),
+            ("--rank", self.rank.is_some()),
+            ("--property", !self.property.is_empty()),
+            ("--format", self.format != FileFormat::Auto),
+            ("--header", self.header == Some(true)),
+            ("--no-header", self.header == Some(false)),
+            ("--skip", self.skip != 0),
+            ("--delimiter", self.delimiter.is_some()),
+            ("--null", !self.null.is_empty()),
+            ("--comment", self.comment.is_some()),
+            ("--weighted", self.weighted),
+            ("--src-col", self.src_col.is_some()),
+            ("--dst-col", self.dst_col.is_some()),
+            ("--weight-col", self.weight_col.is_some()),
+            ("--time-col", self.time_col.is_some()),
+            ("--on-error", self.on_error != OnError::Raise),
+            ("--repeat", self.repeat != Repeat::Last),
+        ];
+        let is_asked = |name: &str| names.is_empty() || names.contains(&name);
+        given.into_iter().find(|(name, given)| *given && is_asked(name)).map(|(name, _)| name)
+    }
+
+    /// True if an option says what the column at this position is.
+    pub(crate) fn takes(&self, position: usize) -> bool {
+        let columns = [&self.src_col, &self.dst_col, &self.weight_col, &self.time_col, &self.rank];
+        let others = [&self.from_column, &self.to_column, &self.label_column];
+        columns.into_iter().chain(others).flatten().any(|column| *column == Column::Index(position))
+    }
+
     /// Returns an option that needs another one which is absent, or contradicts another one, with the reason.
     pub(crate) fn fault(&self) -> Option<String> {
         let labelled = self.label.is_some() || self.label_column.is_some();
@@ -158,6 +196,10 @@ impl Default for StoreOptions {
     }
 }
 
+/// The options about the lines of files.
+pub(crate) const LINES: [&str; 6] =
+    ["--header", "--no-header", "--skip", "--delimiter", "--null", "--comment"];
+
 /// The layout of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -184,11 +226,15 @@ pub enum FileFormat {
     Gr,
     /// Matrix Market in coordinate format.
     Mtx,
+    /// The `out.*` file of a Konect network.
+    Konect,
+    /// Relationships of autonomous systems: `AS|AS|RELATIONSHIP`.
+    AsRel,
 }
 
 impl FileFormat {
     /// All formats, with the names that the command line has for them.
-    pub const ALL: [(&'static str, FileFormat); 11] = [
+    pub const ALL: [(&'static str, FileFormat); 13] = [
         ("auto", FileFormat::Auto),
         ("csv", FileFormat::Csv),
         ("tsv", FileFormat::Tsv),
@@ -200,6 +246,8 @@ impl FileFormat {
         ("wel", FileFormat::Wel),
         ("gr", FileFormat::Gr),
         ("mtx", FileFormat::Mtx),
+        ("konect", FileFormat::Konect),
+        ("as-rel", FileFormat::AsRel),
     ];
 
     /// Returns the name of the format. O(1).

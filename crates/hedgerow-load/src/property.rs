@@ -16,6 +16,16 @@ pub struct ColumnType {
 pub const TYPES: &str = "bool, i64, f64, utf8, bytes, timestamp or timestamp_s, _ms, _us, _ns";
 
 impl ColumnType {
+    /// Values of this type.
+    pub(crate) fn of(property: PropertyType) -> ColumnType {
+        ColumnType { property, unit: None }
+    }
+
+    /// Times as numbers of this unit, or as dates.
+    pub(crate) fn time(unit: TimeUnit) -> ColumnType {
+        ColumnType { property: PropertyType::Timestamp, unit: Some(unit) }
+    }
+
     /// Returns the type of a column in an export, where numeric times are microseconds. O(1).
     pub fn exported(property: PropertyType) -> ColumnType {
         ColumnType { property, unit: Some(TimeUnit::Microseconds) }

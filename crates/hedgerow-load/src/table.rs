@@ -11,7 +11,7 @@ use crate::Error;
 use crate::columns::TableColumns;
 use crate::input::{Content, EdgeTable, Input};
 use crate::kinds::{Ends, Kinds};
-use crate::options::{FileFormat, LoadOptions};
+use crate::options::{FileFormat, LINES, LoadOptions};
 use crate::property::ColumnType;
 
 /// Marks the inputs that are tables, as their first bytes show.
@@ -64,17 +64,8 @@ pub(crate) fn header_of(input: &Input) -> Result<Vec<String>, Error> {
 
 /// Refuses options about lines and fields.
 fn check_options(options: &LoadOptions) -> Result<(), Error> {
-    let given = [
-        ("--header", options.header == Some(true)),
-        ("--no-header", options.header == Some(false)),
-        ("--skip", options.skip != 0),
-        ("--delimiter", options.delimiter.is_some()),
-        ("--null", !options.null.is_empty()),
-        ("--comment", options.comment.is_some()),
-        ("--time-col", options.time_col.is_some()),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        Some((option, _)) => {
+    match options.given(&LINES).or((options.time_col.is_some()).then_some("--time-col")) {
+        Some(option) => {
             let why = "a file of Parquet or Arrow has columns with names and types, and no lines";
             Err(Error::Options(format!("{option}: {why}")))
         }

@@ -176,6 +176,10 @@ impl ValueEnum for Format {
             FileFormat::Wel => "SRC DST WEIGHT separated by blanks",
             FileFormat::Gr => "DIMACS shortest-path files",
             FileFormat::Mtx => "Matrix Market in coordinate format: entries are edges, their values weights",
+            FileFormat::Konect => {
+                "The out.* file of a Konect network, whose first line says what its columns are"
+            }
+            FileFormat::AsRel => "AS|AS|RELATIONSHIP, as CAIDA publishes relationships of autonomous systems",
             _ => return None,
         };
         Some(PossibleValue::new(self.0.name()).help(help))

@@ -9,6 +9,7 @@ mod element;
 mod encodings;
 mod exports;
 mod forms;
+mod formats;
 mod happy;
 mod import;
 mod importer;

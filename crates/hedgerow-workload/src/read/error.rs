@@ -146,6 +146,14 @@ impl ReadError {
         }
     }
 
+    /// Returns the kind of the system's error, if one stopped the reading. O(1).
+    pub fn io_kind(&self) -> Option<io::ErrorKind> {
+        match self {
+            ReadError::Open { source, .. } | ReadError::Io { source, .. } => Some(source.kind()),
+            _ => None,
+        }
+    }
+
     /// True if only one row is lost, so that reading can continue.
     pub fn is_row(&self) -> bool {
         matches!(self, ReadError::Row { .. })
