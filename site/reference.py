@@ -25,7 +25,7 @@ PAGES = [
         "reports",
         "Schemas, statistics, reports",
         "Results that are no tables.",
-        "Added Schema Label Kind Stats Checkpoint Backup Exported CheckReport SalvageReport",
+        "Added Schema Label Kind Stats Checkpoint Backup Exported Loaded CheckReport SalvageReport",
     ),
     (
         "errors",
@@ -45,6 +45,7 @@ TYPES = {
     "_Value": "The value of a property; None is no value.",
     "_Type": "The type of a property.",
     "_Columns": "Columns of properties under their names, or a data frame. A single value is one for each row.",
+    "_FileFormat": "The layout of a file: [the layouts](../../guide/cli.md#loading).",
     "_OnConflict": "The effect of a row whose vertex or edge is there already: "
     "[the four ways](../../guide/python.md#many-vertices-and-edges-at-once).",
     "_Direction": "Along the edges, or against them.",

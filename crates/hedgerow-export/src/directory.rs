@@ -58,12 +58,13 @@ pub struct ExportOptions<'a> {
     partitions: usize,
     store: Option<&'a Path>,
     until: Option<&'a (dyn Fn() -> bool + Sync)>,
+    progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
 
 impl<'a> ExportOptions<'a> {
     /// Returns options for one file a table, in this format.
     pub fn new(format: ExportFormat) -> ExportOptions<'a> {
-        ExportOptions { format, partitions: 1, store: None, until: None }
+        ExportOptions { format, partitions: 1, store: None, until: None, progress: None }
     }
 
     /// Divides each table into at most this many files, by the [parts](Snapshot::partitions) of the graph,
@@ -79,7 +80,11 @@ impl<'a> ExportOptions<'a> {
         self
     }
 
-    fn poll(&self) -> Result<(), Error> {
+    /// Passes on the number of rows written since the last call.
+    fn poll(&self, rows: u64) -> Result<(), Error> {
+        if let Some(progress) = self.progress {
+            progress(rows);
+        }
         match self.until {
             Some(until) if until() => Err(Error::Store(StateError::Cancelled.into())),
             _ => Ok(()),
@@ -90,6 +95,13 @@ impl<'a> ExportOptions<'a> {
     /// [`StateError::Cancelled`] once `until` returns true.
     pub fn until(mut self, until: &'a (dyn Fn() -> bool + Sync)) -> ExportOptions<'a> {
         self.until = Some(until);
+        self
+    }
+
+    /// Calls `progress` after each batch of a table or some thousand lines, on any thread, with the number of
+    /// rows written since its last call. The rows are all vertices and all edges.
+    pub fn progress(mut self, progress: &'a (dyn Fn(u64) + Sync)) -> ExportOptions<'a> {
+        self.progress = Some(progress);
         self
     }
 }
@@ -131,7 +143,7 @@ pub fn export(snapshot: &Snapshot, dir: &Path, options: &ExportOptions<'_>) -> R
     let count = |tables: &[Written]| tables.iter().flatten().map(|(_, rows)| rows).sum();
     let (vertices, edges) = (count(&written), count(&of_labels));
     let description = describe(config, &schema, &written, &of_labels, in_parts);
-    options.poll()?;
+    options.poll(0)?;
     files.write(SCHEMA_FILE, |to| to.write(|w| writeln!(w, "{description:#}")))?;
     files.done = true;
     let names = std::mem::take(&mut files.files);
@@ -159,7 +171,7 @@ fn write_lines(
     schema: &Schema,
     options: &ExportOptions<'_>,
 ) -> Result<Vec<Written>, Error> {
-    let next = || options.poll();
+    let next = |rows| options.poll(rows);
     let (mut open, mut names) = (Vec::new(), Vec::new());
     for (kind, _) in kinds(schema, snapshot.config().keys) {
         let name = format!("{}.csv", vertex_file_name(schema, kind));
@@ -225,10 +237,10 @@ fn write_tables(
     }
     // From now on a failure removes them.
     jobs.iter().for_each(|job| files.add(&job.name));
-    let next = || options.poll();
+    let next = |rows| options.poll(rows);
     let directory: &Directory = files;
     let write = |job: &Job<'_>| {
-        next()?;
+        next(0)?;
         let of_part = TableOptions::new();
         let of_part = job.within.clone().map_or(of_part.clone(), |range| of_part.within(range));
         let to = directory.open(&job.name)?;

@@ -13,7 +13,7 @@ const BETWEEN_CALLS: u64 = 1 << 13;
 
 /// Writes `src,dst[,src_kind,dst_kind][,rank][,weight][,NAME:TYPE...]` for the edges of one label, edge by
 /// edge. It writes kinds if the store has several and the label does not state them. Calls `next` from time
-/// to time. Returns the number of edges.
+/// to time with the number of rows since the last call. Returns the number of edges.
 ///
 /// # Errors
 /// Those of a read of the snapshot, and of a write.
@@ -24,7 +24,7 @@ pub fn write_edge_rows(
     weighted: bool,
     delimiter: u8,
     out: &mut Target,
-    next: &dyn Fn() -> Result<(), Error>,
+    next: &dyn Fn(u64) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     let schema = snapshot.schema();
     let ends = Ends::new(&schema, label);
@@ -62,11 +62,12 @@ pub fn write_edge_rows(
             line += &field(edge.get(property.id()), delimiter);
         }
         if rows % BETWEEN_CALLS == 0 {
-            next()?;
+            next(rows.min(BETWEEN_CALLS))?;
         }
         rows += 1;
         out.write(|w| writeln!(w, "{line}"))
     })?;
+    next(since_call(rows))?;
     Ok(rows)
 }
 
@@ -126,7 +127,7 @@ impl<'a> VertexFile<'a> {
 }
 
 /// Writes each vertex into the file of its kind, if the kind has a file; `files` ascend by kind. Calls
-/// `next` from time to time. O(vertices).
+/// `next` like [`write_edge_rows`]. O(vertices).
 ///
 /// # Errors
 /// Those of a read of the snapshot, and of a write.
@@ -134,10 +135,11 @@ pub fn write_vertex_rows(
     snapshot: &Snapshot,
     files: &mut [VertexFile<'_>],
     delimiter: u8,
-    next: &dyn Fn() -> Result<(), Error>,
+    next: &dyn Fn(u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let comma = char::from(delimiter).to_string();
     let names = Names::of(snapshot, delimiter)?;
+    let mut rows = 0;
     snapshot.scan_vertices()?.try_for_each(|vertex| {
         let Ok(at) = files.binary_search_by_key(&vertex.kind(), |file| file.kind) else { return Ok(()) };
         let Some(file) = files.get_mut(at) else { return Ok(()) };
@@ -146,12 +148,19 @@ pub fn write_vertex_rows(
             line += &comma;
             line += &field(vertex.get(property.id()), delimiter);
         }
-        if file.rows % BETWEEN_CALLS == 0 {
-            next()?;
+        if rows % BETWEEN_CALLS == 0 {
+            next(rows.min(BETWEEN_CALLS))?;
         }
+        rows += 1;
         file.rows += 1;
         file.out.write(|w| writeln!(w, "{line}"))
-    })
+    })?;
+    next(since_call(rows))
+}
+
+/// Returns the number of rows after the last one before which `next` was called, of the first `rows`.
+fn since_call(rows: u64) -> u64 {
+    if rows == 0 { 0 } else { (rows - 1) % BETWEEN_CALLS + 1 }
 }
 
 /// Returns a value as a field: nothing for null, and `""` for an empty text.

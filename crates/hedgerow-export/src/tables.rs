@@ -7,8 +7,8 @@ use hedgerow_arrow::{EdgeBatches, TableOptions, VertexBatches};
 use crate::Error;
 use crate::target::Target;
 
-/// Writes edges of one label. Calls `next` before each batch. Returns the number of rows, and the target,
-/// which the caller finishes.
+/// Writes edges of one label. Calls `next` at the beginning and after each batch, with the number of rows
+/// since the last call. Returns the number of rows, and the target, which the caller finishes.
 ///
 /// # Errors
 /// Those of a read of the snapshot, and of a write; the error of `next`.
@@ -18,7 +18,7 @@ pub fn write_edges(
     options: &TableOptions,
     format: FileFormat,
     to: Target,
-    next: &dyn Fn() -> Result<(), Error>,
+    next: &dyn Fn(u64) -> Result<(), Error>,
 ) -> Result<(u64, Target), Error> {
     write(EdgeBatches::new(snapshot, &EdgeSelection::of(label.id()), options)?, format, to, next)
 }
@@ -33,7 +33,7 @@ pub fn write_vertices(
     options: &TableOptions,
     format: FileFormat,
     to: Target,
-    next: &dyn Fn() -> Result<(), Error>,
+    next: &dyn Fn(u64) -> Result<(), Error>,
 ) -> Result<(u64, Target), Error> {
     write(VertexBatches::new(snapshot, kind, options)?, format, to, next)
 }
@@ -42,7 +42,7 @@ fn write(
     table: impl RecordBatchReader,
     format: FileFormat,
     to: Target,
-    next: &dyn Fn() -> Result<(), Error>,
+    next: &dyn Fn(u64) -> Result<(), Error>,
 ) -> Result<(u64, Target), Error> {
     let (name, failure) = (to.name().to_owned(), to.failure());
     let failed = |error: hedgerow_arrow::Error| match (failure.take(), error) {
@@ -54,11 +54,12 @@ fn write(
     };
     let mut writer = TableWriter::new(to, format, &table.schema()).map_err(failed)?;
     let mut rows = 0;
+    next(0)?;
     for batch in table {
-        next()?;
         let batch = batch.map_err(hedgerow_arrow::Error::from)?;
         rows += batch.num_rows() as u64;
         writer.write(&batch).map_err(failed)?;
+        next(batch.num_rows() as u64)?;
     }
     Ok((rows, writer.finish().map_err(failed)?))
 }

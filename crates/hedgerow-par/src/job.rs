@@ -37,10 +37,21 @@ pub fn start<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> Job<R
     start_in(place(), f)
 }
 
+/// Makes a new thread with this name call `f`, which may wait for threads of the pool. If no thread can be
+/// started, calls `f` before it returns. Otherwise like [`start`].
+pub fn start_beside<R: Send + 'static>(name: &str, f: impl FnOnce() -> R + Send + 'static) -> Job<R> {
+    let job = Job::of(f);
+    let (shared, again) = (job.shared.clone(), job.shared.clone());
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    if matches!(place(), Place::Alone) || thread.spawn(move || shared.work()).is_err() {
+        again.work();
+    }
+    job
+}
+
 pub(crate) fn start_in<R: Send + 'static>(place: Place, f: impl FnOnce() -> R + Send + 'static) -> Job<R> {
-    let state = Mutex::new(State::Waiting(Box::new(f)));
-    let shared = Arc::new(Shared { state, ended: Condvar::new() });
-    let job = Job { shared: shared.clone() };
+    let job = Job::of(f);
+    let shared = job.shared.clone();
     let work = move || shared.work();
     match place {
         // The pool may have only the thread that will wait.
@@ -53,6 +64,14 @@ pub(crate) fn start_in<R: Send + 'static>(place: Place, f: impl FnOnce() -> R + 
 }
 
 impl<R> Job<R> {
+    fn of(f: impl FnOnce() -> R + Send + 'static) -> Job<R>
+    where
+        R: Send + 'static,
+    {
+        let state = Mutex::new(State::Waiting(Box::new(f)));
+        Job { shared: Arc::new(Shared { state, ended: Condvar::new() }) }
+    }
+
     /// Waits until the work is done, but not longer than `at_most`. True if it is done.
     pub fn wait(&self, at_most: Duration) -> bool {
         let unfinished = |state: &mut State<R>| matches!(state, State::Waiting(_) | State::Running);

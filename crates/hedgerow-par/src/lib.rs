@@ -31,7 +31,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-pub use job::{Job, start};
+pub use job::{Job, start, start_beside};
 use place::{Place, place};
 pub use place::{refuse_threads, run, spawn, threads};
 

@@ -2,14 +2,17 @@
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hedgerow_export::{Error, ExportFormat, ExportOptions};
+use hedgerow_kernels::Cancel;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{DataError, DiskFullError, OperationalError, raise};
 use crate::key::count;
-use crate::pool::cancellable;
+use crate::pool::{On, cancellable, telling};
 use crate::results::make;
 use crate::snapshot::Snapshot;
 
@@ -57,6 +60,10 @@ impl Snapshot {
     ///     ranges of vertices, and threads write the files in parallel. Programs such as Spark read them side
     ///     by side. More than 1 gives each file the number of its part: ``edges.0.parquet``,
     ///     ``edges-1-pays.0.parquet``.
+    /// progress : callable, optional
+    ///     A function that is called from time to time with the number of rows written, of vertices and edges,
+    ///     and the number of all rows; the last call has the same number twice. An exception that it raises
+    ///     ends the export.
     ///
     /// Returns
     /// -------
@@ -78,23 +85,39 @@ impl Snapshot {
     /// >>> exported = db.snapshot().export(os.path.join(tempfile.mkdtemp(), "tables"))
     /// >>> exported.vertices, exported.edges, [os.path.basename(file) for file in exported.files]
     /// (3, 2, ['vertices.parquet', 'edges.parquet', 'schema.json'])
-    #[pyo3(signature = (path, *, format="parquet", partitions=None), text_signature = "($self, path, *, format='parquet', partitions=1)")]
+    #[pyo3(signature = (path, *, format="parquet", partitions=None, progress=None), text_signature = "($self, path, *, format='parquet', partitions=1, progress=None)")]
     fn export(
         &self,
         py: Python<'_>,
         path: PathBuf,
         format: &str,
         partitions: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         let format = format_of(format)?;
         let partitions = partitions.map_or(Ok(1), |object| count("partitions", object, 1))? as usize;
         let (reading, store) = (self.reading()?, self.path.clone());
-        let exported = cancellable(py, &self.handle, move |cancel| {
+        let written = Arc::new(AtomicU64::new(0));
+        let (counted, snapshot) = (written.clone(), reading.snapshot.clone());
+        let work = move |cancel: &Cancel| {
             let until = || cancel.poll();
-            let options = ExportOptions::new(format).partitions(partitions);
+            let count = |rows| {
+                counted.fetch_add(rows, Relaxed);
+            };
+            let options = ExportOptions::new(format).partitions(partitions).progress(&count);
             let options = options.store(store.as_deref()).until(&until);
             hedgerow_export::export(&reading.snapshot, &path, &options)
-        })?;
+        };
+        let rows = match progress {
+            Some(_) => py.detach(|| Ok(snapshot.vertex_count() + snapshot.edge_count()?)).map_err(raise)?,
+            None => 0,
+        };
+        drop(snapshot);
+        let done = |_: &Cancel| (written.load(Relaxed), rows);
+        let exported = match progress {
+            Some(_) => telling(py, &self.handle, On::Pool, progress, done, work),
+            None => cancellable(py, &self.handle, work),
+        }?;
         let exported = exported.map_err(raise_export)?;
         let arguments = PyDict::new(py);
         arguments.set_item("vertices", exported.vertices)?;

@@ -17,7 +17,7 @@ use crate::handle::Origin;
 use crate::imports;
 use crate::key::{Key, count, direction, type_name};
 use crate::names::raise_run;
-use crate::pool::{cancellable, kernel_telling, parallel};
+use crate::pool::{On, cancellable, parallel, steps, telling};
 use crate::result_rows::Vertices;
 use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
 use crate::selection::Chosen;
@@ -187,7 +187,7 @@ pub(crate) fn run_telling(
         Ok(Ok(Found { outcome, vertices: if is_per_vertex { vertices() } else { None } }))
     };
     let found = match told {
-        Some(told) => kernel_telling(py, origin, told, compute),
+        Some(told) => telling(py, origin, On::Pool, Some(told), steps, compute),
         None => cancellable(py, origin, compute),
     }?;
     let found = found.map_err(|error| raise_run(&reading.snapshot, error))?;

@@ -12,7 +12,7 @@
 //!   [`add_vertices`], [`vertices`]: the calls.
 //! * [`results`], [`edge_results`], [`schema`]: answers as Python objects; [`many`], [`tables`]: answers
 //!   about many vertices; [`first`]: answers up to a limit. [`arrow`], [`streams`]: answers for other
-//!   libraries; [`exports`]: files.
+//!   libraries; [`exports`], [`loads`]: files; [`spelling`]: their messages.
 //!   [`names`]: names of vertices in messages.
 //! * [`pool`]: parallel calls. [`memory`]: the allocator. [`ending`]: threads at the end of the interpreter.
 //!   [`error`]: the exception tree. [`imports`]: look-ups in Python.
@@ -55,6 +55,7 @@ mod kernel_methods;
 mod kernels;
 mod key;
 mod key_columns;
+mod loads;
 mod maintained;
 mod many;
 #[cfg(target_os = "linux")]
@@ -77,6 +78,7 @@ mod schema;
 mod selection;
 mod single;
 mod snapshot;
+mod spelling;
 mod streams;
 mod tables;
 mod ticket;

@@ -5,7 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hedgerow::{Graph, StateError};
-use hedgerow_kernels::{Cancel, KernelError};
+use hedgerow_kernels::Cancel;
+use hedgerow_par::Job;
 use pyo3::prelude::*;
 
 use crate::ending::calling;
@@ -34,19 +35,19 @@ pub(crate) fn attended<T: Send + 'static>(
     if !is_main_thread(py)? {
         return Ok(parallel(py, f));
     }
-    attended_by(py, origin, end, |_| Ok(()), f)
+    attended_by(py, origin, end, |_| Ok(()), || hedgerow_par::start(f))
 }
 
-/// Runs `f` on the pool. Meanwhile the calling thread calls `meanwhile`, and checks for signals if it is the
-/// main thread.
+/// Waits for a job. Meanwhile the calling thread calls `meanwhile`, and checks for signals if it is the main
+/// thread.
 fn attended_by<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
     end: impl Fn(),
     meanwhile: impl Fn(Python<'_>) -> PyResult<()>,
-    f: impl FnOnce() -> T + Send + 'static,
+    start: impl FnOnce() -> Job<T> + Send,
 ) -> PyResult<T> {
-    let job = py.detach(|| hedgerow_par::start(f));
+    let job = py.detach(start);
     while !py.detach(|| job.wait(LOOK_EVERY)) {
         let looked = look(py).and_then(|()| meanwhile(py));
         // A handler may have forked. In the child no thread works on the call, so there is nothing to wait
@@ -64,31 +65,53 @@ fn attended_by<T: Send + 'static>(
     Ok(py.detach(|| job.join()))
 }
 
-/// Runs a kernel that [can be ended](cancellable). Calls `told` from time to time with the number of steps
-/// done and of all steps, and once more at the end unless the kernel fails.
-pub(crate) fn kernel_telling<T: Send + 'static>(
+/// The thread of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum On {
+    /// A thread of the pool.
+    Pool,
+    /// A new thread: the call waits for threads of the pool.
+    Own,
+}
+
+/// Runs a call that [can be ended](cancellable). Calls `told`, if there is one, from time to time with what
+/// `progress` returns: the units done and all units. Calls it once more at the end unless the call fails.
+pub(crate) fn telling<T: Send + 'static, E: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
-    told: &Bound<'_, PyAny>,
-    f: impl FnOnce(&Cancel) -> Result<T, KernelError<hedgerow::Error>> + Send + 'static,
-) -> PyResult<Result<T, KernelError<hedgerow::Error>>> {
+    on: On,
+    told: Option<&Bound<'_, PyAny>>,
+    progress: impl Fn(&Cancel) -> (u64, u64),
+    f: impl FnOnce(&Cancel) -> Result<T, E> + Send + 'static,
+) -> PyResult<Result<T, E>> {
     let raised = Arc::<Mutex<Option<PyErr>>>::default();
     let cancel = Cancel::asking(looks(raised.clone()));
     let tell = |py: Python<'_>| {
-        let progress = cancel.progress();
+        let Some(told) = told else { return Ok(()) };
         let _calling = calling(py);
-        told.call1((progress.done, progress.total)).map(drop)
+        told.call1(progress(&cancel)).map(drop)
     };
-    // There is no progress if the kernel has not begun, or counts no steps.
-    let meanwhile = |py: Python<'_>| if cancel.progress().total == 0 { Ok(()) } else { tell(py) };
+    // There is no progress if the call has not begun, or counts nothing.
+    let meanwhile = |py: Python<'_>| if progress(&cancel).1 == 0 { Ok(()) } else { tell(py) };
     let given = cancel.clone();
-    let outcome = attended_by(py, origin, || cancel.cancel(), meanwhile, move || f(&given))?;
+    let work = move || f(&given);
+    let start = move || match on {
+        On::Pool => hedgerow_par::start(work),
+        On::Own => hedgerow_par::start_beside("hedgerow-load", work),
+    };
+    let outcome = attended_by(py, origin, || cancel.cancel(), meanwhile, start)?;
     let error = lock(&raised).take();
     error.map_or(Ok(()), Err)?;
     if outcome.is_ok() {
         tell(py)?;
     }
     Ok(outcome)
+}
+
+/// Returns the steps of a kernel, for [`telling`].
+pub(crate) fn steps(cancel: &Cancel) -> (u64, u64) {
+    let progress = cancel.progress();
+    (progress.done, progress.total)
 }
 
 /// Closes a store. On the main thread it starts another thread for this, so that kernels in the pool do not

@@ -22,6 +22,7 @@ from ._result import (
     EdgeTable,
     Exported,
     Limited,
+    Loaded,
     NeighborLists,
     Pairs,
     Paths,
@@ -57,6 +58,19 @@ _Type: TypeAlias = (
     | type[datetime]
 )
 _Columns: TypeAlias = Mapping[str, npt.NDArray[Any] | Sequence[Any] | _Column | VertexResult | _Value] | _Frame
+_FileFormat: TypeAlias = Literal[
+    "auto",
+    "csv",
+    "tsv",
+    "snap",
+    "temporal",
+    "graphalytics",
+    "vertices",
+    "el",
+    "wel",
+    "gr",
+    "mtx",
+]
 _OnConflict: TypeAlias = Literal["merge", "replace", "skip", "raise"]
 _Direction: TypeAlias = Literal["out", "in"]
 _EdgeDirection: TypeAlias = Literal["out", "in", "both"]
@@ -90,7 +104,10 @@ class ProgrammingError(Error): ...
 class ClosedError(ProgrammingError): ...
 class ForkedError(ProgrammingError): ...
 class IntegrityError(Error): ...
-class DataError(Error): ...
+class DataError(Error):
+    file: str
+    line: int
+
 class NotSupportedError(Error): ...
 
 def open(
@@ -214,6 +231,38 @@ class Database:
     def remove_edges(
         self, src: _Keys, dst: _Keys, *, label: str | None = None, ranks: _Keys | None = None, batch: int = 65536
     ) -> int: ...
+    def load(
+        self,
+        path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        *,
+        vertices: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+        kind: str | None = None,
+        kind_keys: Literal["u64", "str"] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        from_column: int | str | None = None,
+        to_column: int | str | None = None,
+        label: str | None = None,
+        label_column: int | str | None = None,
+        multi: bool = False,
+        rank: int | str | None = None,
+        property: str | Sequence[str] | None = None,
+        format: _FileFormat = "auto",
+        header: bool | None = None,
+        skip: int = 0,
+        delimiter: str | None = None,
+        null: str | Sequence[str] | None = None,
+        comment: str | None = None,
+        weighted: bool = False,
+        src_col: int | str | None = None,
+        dst_col: int | str | None = None,
+        weight_col: int | str | None = None,
+        time_col: int | str | None = None,
+        on_error: Literal["raise", "skip", "collect"] = "raise",
+        repeat: Literal["last", "first", "sum"] = "last",
+        batch: int = 65536,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Loaded: ...
     def remove_edges_where(
         self, label: _Labels, *, rank_range: _RankRange | None = None, where: _Where | None = None, batch: int = 65536
     ) -> int: ...
@@ -565,7 +614,12 @@ class Snapshot:
     ) -> tuple[Any, npt.NDArray[Any]]: ...
     def sql(self, query: str, *, parameters: Any = None, tables: Mapping[str, Any] | None = None) -> Any: ...
     def export(
-        self, path: str | os.PathLike[str], *, format: Literal["parquet", "arrow", "csv"] = "parquet", partitions: int = 1
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: Literal["parquet", "arrow", "csv"] = "parquet",
+        partitions: int = 1,
+        progress: Callable[[int, int], object] | None = None,
     ) -> Exported: ...
     def partitions(self, parts: int) -> list[tuple[int, int, int]]: ...
     def vertex_property(self, name: str) -> VertexResult: ...

@@ -14,6 +14,7 @@ __all__ = [
     "Exported",
     "Kind",
     "Label",
+    "Loaded",
     "SalvageReport",
     "Schema",
     "Stats",
@@ -188,6 +189,48 @@ class Exported(NamedTuple):
     vertices: int
     edges: int
     files: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """The result of a load.
+
+    Attributes
+    ----------
+    rows, rejected, comments : int
+        The numbers of rows that were loaded, of malformed rows that were left out, and of comments.
+    new_vertices, new_edges : int
+        The numbers of vertices and edges that the store did not have before.
+    repeated_edges, existing_edges : int
+        The numbers of rows whose edge is also in an earlier row, or was in the store before.
+    repeated_vertices, existing_vertices : int
+        The numbers of rows of vertices whose vertex is also in an earlier row, or was in the store before.
+    vertices, edges : int
+        The numbers of vertices and edges of the store after the load.
+    transactions, timestamp : int
+        The number of commits, and the timestamp after the last one.
+    notes : list of (str, str)
+        What was left out or changed, and other decisions of the load: the file, and a note on it.
+    rejects : list of (str, int, str)
+        Malformed rows: the file, the line, and the fault. One with ``on_error="skip"``, at most 1,000 with
+        ``"collect"``.
+    """
+
+    rows: int
+    rejected: int
+    comments: int
+    new_vertices: int
+    new_edges: int
+    repeated_edges: int
+    existing_edges: int
+    repeated_vertices: int
+    existing_vertices: int
+    vertices: int
+    edges: int
+    transactions: int
+    timestamp: int
+    notes: list[tuple[str, str]]
+    rejects: list[tuple[str, int, str]] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

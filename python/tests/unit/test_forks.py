@@ -81,6 +81,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "remove_vertices": ([1],),
         "update_edges": ([1], [2], {}),
         "remove_edges_where": ("",),
+        "load": ("/nowhere/a.csv",),
         "remove_edges": ([1], [2]),
         "checkpoint": (),
         "compact": (),

@@ -157,6 +157,11 @@ def edges():
         other.define_label("l", multi=True)
         assert other.add_edges(g.edge_stream("l"), label="l") == g.edge_count_of("l") and other.add_vertices(g.vertex_stream()) == g.vertex_count
         refused(hedgerow.DataError, g.export, "", format="x")
+        path = folder + "/a.csv"
+        with open(path, "w") as file:
+            print("1,2", "x,3", sep="\\n", file=file)
+        assert other.load(path, on_error="skip").rejected == 1
+        refused(hedgerow.DataError, other.load, path)
         for answer in (lists, rows, all_edges, some_edges, *tables, g.k_hop([1], 2)):
             answer.__arrow_c_stream__(), answer.__arrow_c_schema__()
         assert [len(list(table)) for table in tables] == [len(table.src) for table in tables] and len(np.asarray(g.pagerank())) == g.vertex_count

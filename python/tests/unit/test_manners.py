@@ -186,6 +186,7 @@ def results(folder: Path) -> dict[str, Any]:
         "Edges": g.edges(),
         "Estimate": g.run("betweenness", samples=1).estimate,
         "Exported": g.export(folder / "out"),
+        "Loaded": db.load(folder / "out"),
         "Kind": g.schema().kinds["page"],
         "Label": g.schema().labels["calls"],
         "Limited": g.neighbors(1, limit=1, properties=True),

@@ -19,9 +19,13 @@ import pytest
 import hedgerow
 from hedgerow import _native
 
+# A file of edges, and one of vertices.
+FILES = [Path(__file__).with_name("files") / name for name in ("edges.csv", "vertices.csv")]
+
 # The other arguments of each call, besides the parameter under test. Every call with one of the parameters below has an entry.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "Database.maintain": {"name": "wcc"},
+    "Database.load": {"path": FILES[0], "vertices": FILES[1]},
     "Database.put_edge": {"src": 1, "dst": 2},
     "Database.insert_edge": {"src": 1, "dst": 2},
     "Database.remove_edge": {"src": 1, "dst": 2},
@@ -154,6 +158,7 @@ ONE_LABEL = {
     "Transaction.degree": "reads inside a transaction are of one label or all, since conflicts are found by lists",
     "Database.maintain": "changes are followed label by label",
     "Database.define_property": "a property belongs to one label",
+    "Database.load": "a row is one edge",
 }
 # Calls that read in one direction, with the reason why they do not read in both.
 ONE_WAY = {
@@ -206,7 +211,8 @@ EXCEPTIONS = [
     Exempt("labels", [None], "Snapshot: edge_table", "edges of several labels are refused without a label"),
     Exempt("one label", [None], "Snapshot: newest_neighbors edge_count_of", "the label has no default"),
     Exempt("one label", ["calls"], f"{NAMED_ONE}; Database: update_edges remove_edges; Transaction: update_edges remove_edges", "edges of a `multi` label are named by ranks too"),
-    Exempt("one label", ["nope"], "Database: put_edge insert_edge add_edges; Transaction: put_edge add_edge insert_edge add_edges", "the first edge of a label defines it"),
+    Exempt("one label", ["nope"], "Database: put_edge insert_edge add_edges load; Transaction: put_edge add_edge insert_edge add_edges", "the first edge of a label defines it"),
+    Exempt("a kind", ["nope"], "Database: load", "the first vertex of a file's kind defines it"),
     Exempt("one label", [""], "Snapshot: newest_neighbors", "without ranks no edge is the newest"),
     Exempt("labels", [None], "Database: remove_edges_where", "the label has no default"),
     Exempt("ranks", [None], "Database: remove_edges_where", "a removal without a condition is refused"),
