@@ -195,7 +195,7 @@ impl Schema {
                 return Err(label.wrong("name", "\"\", of the default label, first and only there"));
             }
             names.push(name);
-            let ends = if has_kinds { label.ends(kinds)? } else { Ends::Default };
+            let ends = if has_kinds { label.ends(kinds)? } else { Ends::Fixed(Default::default()) };
             if name.is_empty() && matches!(ends, Ends::Stated(_)) {
                 return Err(label.wrong("ends", "null for the default label"));
             }

@@ -276,7 +276,7 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
         FileFormat::Wel => EdgeFormat::weighted_edge_list(),
         FileFormat::Gr => EdgeFormat::dimacs(),
         FileFormat::Mtx => EdgeFormat::matrix_market(),
-        FileFormat::Konect | FileFormat::AsRel => EdgeFormat::snap(),
+        FileFormat::Konect | FileFormat::AsRel | FileFormat::Ldbc => EdgeFormat::snap(),
         // Programs and countries use different separators in `.csv` files. A Matrix Market file is recognized
         // by its first line.
         FileFormat::Auto if matches!(extension(path).as_deref(), Some("csv" | "mtx")) => {

@@ -29,8 +29,8 @@ pub(crate) enum Ends {
     OfLabel,
     /// These kinds, which become part of the label.
     Stated([KindId; 2]),
-    /// The default kind; the label states no kinds.
-    Default,
+    /// These kinds; the label states none.
+    Fixed([KindId; 2]),
     /// The kinds that the first two further columns of each row name; the label states none.
     Columns,
 }
@@ -136,10 +136,9 @@ impl Kinds {
     pub(crate) fn are_numbers(&self, ends: Ends, label: Option<&str>) -> bool {
         let all = |ends: &[KindId]| ends.iter().all(|id| self.keys(*id) != KeyKind::Str);
         match (ends, label) {
-            (Ends::Stated(ends), _) => all(&ends),
+            (Ends::Stated(ends) | Ends::Fixed(ends), _) => all(&ends),
             (Ends::OfLabel, Some(label)) => all(&self.ends_of(label)),
             (Ends::OfLabel, None) => all(&[KindId::DEFAULT]) && self.ends.values().all(|ends| all(ends)),
-            (Ends::Default, _) => all(&[KindId::DEFAULT]),
             (Ends::Columns, _) => false,
         }
     }
@@ -147,10 +146,12 @@ impl Kinds {
     /// Refuses ends without fixed kinds for a label that states kinds: the keys of the edges would be read as
     /// keys of other kinds.
     pub(crate) fn check_ends(&self, ends: Ends, label: &str) -> Result<(), Error> {
-        let Some(stated) = self.ends.get(label).filter(|_| matches!(ends, Ends::Default | Ends::Columns))
-        else {
-            return Ok(());
+        let differ = |stated: &&[KindId; 2]| match ends {
+            Ends::Fixed(ends) => ends != **stated,
+            Ends::Columns => true,
+            Ends::OfLabel | Ends::Stated(_) => false,
         };
+        let Some(stated) = self.ends.get(label).filter(differ) else { return Ok(()) };
         let name = |id: KindId| self.other(id).map_or("", |(name, _)| name);
         Err(hedgerow::Error::from(ArgumentError::SchemaConflict {
             name: format!("label {label}"),

@@ -20,6 +20,7 @@ mod item;
 pub mod keys;
 mod kinds;
 mod konect;
+mod ldbc;
 mod matrix;
 mod options;
 mod passed;
@@ -90,6 +91,9 @@ fn run(target: &Target<'_>, options: &LoadOptions, watch: Watch<'_>) -> Result<(
         return Err(Error::Options(fault));
     }
     let course = Course::new(watch);
+    if let Some(network) = ldbc::recognize(options)? {
+        return load_network(target, options, network, &course);
+    }
     if let [directory] = &options.files[..]
         && directory.is_dir()
     {
@@ -138,6 +142,26 @@ fn run(target: &Target<'_>, options: &LoadOptions, watch: Watch<'_>) -> Result<(
         return Err(Error::Options(why.to_owned()));
     }
     let checks = existing.is_some() || inputs.iter().any(Input::names_labels);
+    finish(target, options, existing, inputs, &rules, checks)
+}
+
+/// Loads the files of a network of LDBC, whose names and first lines state all that options do for others.
+fn load_network(
+    target: &Target<'_>,
+    options: &LoadOptions,
+    network: ldbc::Network,
+    course: &Course<'_>,
+) -> Result<(LoadReport, Graph), Error> {
+    course.check()?;
+    if options.repeat == Repeat::Sum {
+        return Err(Error::Options("--repeat sum: LDBC's files have no weights".to_owned()));
+    }
+    let existing = target.open(&network.inputs, options)?;
+    let keys = existing.as_ref().map(|graph| graph.config().keys).or(target.keys());
+    let mut kinds = Kinds::of(existing.as_ref(), keys.unwrap_or(KeyKind::U64));
+    let inputs = network.settle(&mut kinds)?;
+    let rules = Rules { kinds: &kinds, finite: false, on_error: options.on_error, course };
+    let checks = existing.is_some();
     finish(target, options, existing, inputs, &rules, checks)
 }
 

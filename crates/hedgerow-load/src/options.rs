@@ -230,11 +230,13 @@ pub enum FileFormat {
     Konect,
     /// Relationships of autonomous systems: `AS|AS|RELATIONSHIP`.
     AsRel,
+    /// Files of LDBC's Social Network Benchmark.
+    Ldbc,
 }
 
 impl FileFormat {
     /// All formats, with the names that the command line has for them.
-    pub const ALL: [(&'static str, FileFormat); 13] = [
+    pub const ALL: [(&'static str, FileFormat); 14] = [
         ("auto", FileFormat::Auto),
         ("csv", FileFormat::Csv),
         ("tsv", FileFormat::Tsv),
@@ -248,6 +250,7 @@ impl FileFormat {
         ("mtx", FileFormat::Mtx),
         ("konect", FileFormat::Konect),
         ("as-rel", FileFormat::AsRel),
+        ("ldbc", FileFormat::Ldbc),
     ];
 
     /// Returns the name of the format. O(1).

@@ -207,8 +207,7 @@ fn edge<'a>(
     };
     let [from, to] = match table.ends {
         Ends::OfLabel => rules.kinds.ends_of(label),
-        Ends::Stated(ends) => ends,
-        Ends::Default => Default::default(),
+        Ends::Stated(ends) | Ends::Fixed(ends) => ends,
         Ends::Columns => [read_kind(rules, &row.extra, 0)?, read_kind(rules, &row.extra, 1)?],
     };
     let (src, dst) = (key(rules, from, row, 0)?, key(rules, to, row, 1)?);

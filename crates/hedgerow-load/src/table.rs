@@ -93,11 +93,11 @@ pub(crate) fn settle(
     match &input.content {
         Content::Edges(edges) if columns.kinds.is_none() => {
             let ends = match (edges.ends, &edges.label) {
-                (Ends::Stated(ends), _) => Some(ends),
+                (Ends::Stated(ends) | Ends::Fixed(ends), _) => Some(ends),
                 (Ends::OfLabel, Some(label)) => Some(kinds.ends_of(label)),
                 // Each row may have other kinds.
                 (Ends::OfLabel, None) => None,
-                (Ends::Default | Ends::Columns, _) => Some(Default::default()),
+                (Ends::Columns, _) => Some(Default::default()),
             };
             for (&at, kind) in columns.ends.iter().zip(ends.into_iter().flatten()) {
                 table.check_keys(at, kinds.keys(kind))?;

@@ -162,7 +162,7 @@ impl Rows {
                 };
                 [find(from)?, find(to)?]
             }
-            (Ends::Stated(ends), _) => ends,
+            (Ends::Stated(ends) | Ends::Fixed(ends), _) => ends,
             (Ends::OfLabel, _) => rules.kinds.ends_of(label),
             _ => Default::default(),
         };

@@ -180,6 +180,9 @@ impl ValueEnum for Format {
                 "The out.* file of a Konect network, whose first line says what its columns are"
             }
             FileFormat::AsRel => "AS|AS|RELATIONSHIP, as CAIDA publishes relationships of autonomous systems",
+            FileFormat::Ldbc => {
+                "Files of LDBC's Social Network Benchmark, by their names, or a directory of them"
+            }
             _ => return None,
         };
         Some(PossibleValue::new(self.0.name()).help(help))

@@ -16,6 +16,7 @@ mod importer;
 mod interrupted;
 mod kinds;
 mod labels;
+mod ldbc;
 mod limits;
 mod matrix;
 mod pairs;
