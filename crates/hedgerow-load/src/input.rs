@@ -38,12 +38,23 @@ pub(crate) struct Input {
     pub(crate) table: Option<TableColumns>,
     /// The first lines of a Matrix Market file.
     pub(crate) matrix: Option<(MatrixMarket, MatrixSizes)>,
+    /// The keys of a file of GraphML.
+    pub(crate) xml: Option<Xml>,
     /// True if sources and destinations are vertices of two sets, in which the same number is two vertices.
     pub(crate) bipartite: bool,
     /// The characters of comments, for a file that is no table.
     pub(crate) comment: Comment,
     /// The summary's notes on the file.
     pub(crate) notes: Vec<String>,
+}
+
+/// The keys of GraphML that a load reads, by their places in the file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Xml {
+    pub(crate) label: Option<usize>,
+    pub(crate) rank: Option<usize>,
+    pub(crate) weight: Option<usize>,
+    pub(crate) properties: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -107,9 +118,17 @@ impl Input {
             table: None,
             matrix: None,
             bipartite: false,
+            xml: None,
             comment: Comment::Usual,
             notes: Vec::new(),
         }
+    }
+
+    /// Returns another input of the same file.
+    pub(crate) fn again(&self, content: Content) -> Result<Input, Error> {
+        let spooled =
+            self.spooled.as_ref().map(File::try_clone).transpose().map_err(Error::io(&self.path))?;
+        Ok(Input { spooled, ..Input::new(&self.path, content) })
     }
 
     /// Opens the file of the input.
@@ -144,7 +163,11 @@ impl Input {
 
     /// True if nothing has determined yet what the file is, besides its name and the options.
     pub(crate) fn is_open(&self) -> bool {
-        !self.has_vertices() && self.directed.is_none() && self.table.is_none() && self.matrix.is_none()
+        !self.has_vertices()
+            && self.directed.is_none()
+            && self.table.is_none()
+            && self.matrix.is_none()
+            && self.xml.is_none()
     }
 
     /// True if a column of the file names labels.
@@ -276,7 +299,7 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
         FileFormat::Wel => EdgeFormat::weighted_edge_list(),
         FileFormat::Gr => EdgeFormat::dimacs(),
         FileFormat::Mtx => EdgeFormat::matrix_market(),
-        FileFormat::Konect | FileFormat::AsRel | FileFormat::Ldbc => EdgeFormat::snap(),
+        FileFormat::Konect | FileFormat::AsRel | FileFormat::Ldbc | FileFormat::Graphml => EdgeFormat::snap(),
         // Programs and countries use different separators in `.csv` files. A Matrix Market file is recognized
         // by its first line.
         FileFormat::Auto if matches!(extension(path).as_deref(), Some("csv" | "mtx")) => {

@@ -15,6 +15,9 @@ mod directory;
 mod entry;
 mod error;
 mod existing;
+mod graphml;
+mod graphml_items;
+mod graphml_reader;
 mod input;
 mod item;
 pub mod keys;
@@ -34,6 +37,7 @@ mod table_rows;
 mod target;
 mod watch;
 mod write;
+mod xml_source;
 
 #[cfg(test)]
 mod tests;
@@ -100,7 +104,8 @@ fn run(target: &Target<'_>, options: &LoadOptions, watch: Watch<'_>) -> Result<(
         course.check()?;
         return directory::load(target, options, directory, &course);
     }
-    let mut inputs = matrix::recognize(table::recognize(input::inputs(options)?, options)?, options)?;
+    let inputs = graphml::recognize(table::recognize(input::inputs(options)?, options)?, options)?;
+    let mut inputs = matrix::recognize(inputs, options)?;
     konect::recognize(&mut inputs, options)?;
     as_rel::recognize(&mut inputs, options)?;
     input::check_directions(&inputs, target.is_new(), target.states_direction())?;
@@ -129,6 +134,10 @@ fn run(target: &Target<'_>, options: &LoadOptions, watch: Watch<'_>) -> Result<(
     for input in &mut inputs {
         if input.table.is_some() {
             table::settle(input, options, &kinds, weighted)?;
+            continue;
+        }
+        if input.xml.is_some() {
+            graphml::settle(input, options, weighted)?;
             continue;
         }
         settle::settle(input, options, &kinds, weighted)?;

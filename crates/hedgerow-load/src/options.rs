@@ -232,11 +232,13 @@ pub enum FileFormat {
     AsRel,
     /// Files of LDBC's Social Network Benchmark.
     Ldbc,
+    /// GraphML.
+    Graphml,
 }
 
 impl FileFormat {
     /// All formats, with the names that the command line has for them.
-    pub const ALL: [(&'static str, FileFormat); 14] = [
+    pub const ALL: [(&'static str, FileFormat); 15] = [
         ("auto", FileFormat::Auto),
         ("csv", FileFormat::Csv),
         ("tsv", FileFormat::Tsv),
@@ -251,6 +253,7 @@ impl FileFormat {
         ("konect", FileFormat::Konect),
         ("as-rel", FileFormat::AsRel),
         ("ldbc", FileFormat::Ldbc),
+        ("graphml", FileFormat::Graphml),
     ];
 
     /// Returns the name of the format. O(1).

@@ -37,6 +37,8 @@ pub(crate) struct Passed {
     columns: Vec<String>,
     column_count: usize,
     first_column: usize,
+    /// Further notes.
+    pub(crate) others: Vec<String>,
 }
 
 impl Passed {
@@ -80,7 +82,7 @@ impl Passed {
     /// Returns the notes of the summary, a sentence each. For a file of edges they name the option that loads
     /// a left-out column.
     pub(crate) fn notes(&self, of_edges: bool) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes = self.others.clone();
         if self.comments > 0 && !self.stated {
             let (lines, are) = plural(self.comments, "line is", "lines are");
             notes.push(format!("{lines} {are} left out as comments; --comment none makes rows of them"));

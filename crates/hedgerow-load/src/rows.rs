@@ -8,6 +8,7 @@ use hedgerow_workload::read::{Comment, EdgeFormat, EdgeReader, Extra, ReadError,
 
 use crate::Error;
 use crate::existing::{Before, Existing, LookUp};
+use crate::graphml;
 use crate::input::{Content, EdgeTable, Input};
 use crate::item::{EdgeItem, Item, Rules};
 use crate::kinds::Ends;
@@ -91,6 +92,9 @@ pub(crate) fn for_each(
 ) -> Result<Passed, Error> {
     if let Some(columns) = &input.table {
         return table_rows::for_each(input, columns, rules, what, keep, reject);
+    }
+    if let Some(xml) = &input.xml {
+        return graphml::for_each(input, xml, rules, what, keep, reject);
     }
     let (mut values, mut passed) = (Vec::new(), Passed::default());
     let reader = match &input.content {

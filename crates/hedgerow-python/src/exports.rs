@@ -61,9 +61,9 @@ impl Snapshot {
     ///     by side. More than 1 gives each file the number of its part: ``edges.0.parquet``,
     ///     ``edges-1-pays.0.parquet``.
     /// progress : callable, optional
-    ///     A function that is called from time to time with the number of rows written, of vertices and edges,
-    ///     and the number of all rows; the last call has the same number twice. An exception that it raises
-    ///     ends the export.
+    ///     A function that is called from time to time with the number of rows written, of vertices and
+    ///     edges, and the number of all rows; the last call has the same number twice. An exception that it
+    ///     raises ends the export.
     ///
     /// Returns
     /// -------

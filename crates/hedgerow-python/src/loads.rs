@@ -148,15 +148,15 @@ fn report(py: Python<'_>, report: LoadReport) -> PyResult<Py<PyAny>> {
 
 #[pymethods]
 impl Database {
-    /// Load graph files: lines of several layouts, tables of Parquet and Arrow, or a directory that an export
-    /// wrote.
+    /// Load graph files: lines of several layouts, tables of Parquet and Arrow, GraphML, or a directory: an
+    /// export, or the files of LDBC's social network.
     ///
     /// The command ``hedgerow load`` has the same options under the same names, and its
     /// [guide](../../guide/cli.md#loading) describes the layouts. Each file is read twice: first every row is
     /// checked, then the rows are written by transactions of ``batch`` rows. If a file cannot be loaded, the
     /// store is as before. If the second reading fails, or Ctrl-C or ``progress`` ends it, committed
-    /// transactions stay. Other threads may write meanwhile; then the counts of new vertices and edges include
-    /// theirs. There is no checkpoint at the end.
+    /// transactions stay. Other threads may write meanwhile; then the counts of new vertices and edges
+    /// include theirs. There is no checkpoint at the end.
     ///
     /// Parameters
     /// ----------
@@ -197,17 +197,17 @@ impl Database {
     /// src_col, dst_col, weight_col, time_col : int or str, optional
     ///     The columns of source, destination, weight, and of a time that is only checked.
     /// on_error : {"raise", "skip", "collect"}
-    ///     The treatment of malformed rows: the first one fails the load; or they are left out, and the report
-    ///     describes the first one, or up to 1,000 of them.
+    ///     The treatment of malformed rows: the first one fails the load; or they are left out, and the
+    ///     report describes the first one, or up to 1,000 of them.
     /// repeat : {"last", "first", "sum"}
     ///     The weight and properties of an edge that occurs again: the new ones, the old ones, or the sum of
     ///     the weights.
     /// batch : int
     ///     The rows of a transaction.
     /// progress : callable, optional
-    ///     A function that is called from time to time with the number of bytes read, and the number of bytes
-    ///     of both readings of all files; the last call has the same number twice. An exception that it raises
-    ///     ends the load.
+    ///     A function that is called from time to time with the number of bytes read, and the number of
+    ///     bytes of both readings of all files; the last call has the same number twice. An exception that
+    ///     it raises ends the load.
     ///
     /// Returns
     /// -------
@@ -235,6 +235,7 @@ impl Database {
     /// {'amount': 9.5}
     #[pyo3(signature = (path, *, vertices=None, kind=None, kind_keys=None, from_=None, to=None, from_column=None, to_column=None, label=None, label_column=None, multi=false, rank=None, property=None, format="auto", header=None, skip=None, delimiter=None, null=None, comment=None, weighted=false, src_col=None, dst_col=None, weight_col=None, time_col=None, on_error="raise", repeat="last", batch=None, progress=None), text_signature = "($self, path, *, vertices=None, kind=None, kind_keys=None, from_=None, to=None, from_column=None, to_column=None, label=None, label_column=None, multi=False, rank=None, property=None, format='auto', header=None, skip=0, delimiter=None, null=None, comment=None, weighted=False, src_col=None, dst_col=None, weight_col=None, time_col=None, on_error='raise', repeat='last', batch=65536, progress=None)")]
     #[expect(clippy::too_many_arguments, reason = "the options of the command line, by their names")]
+    // Long because the options of the command line are its parameters.
     fn load(
         &self,
         py: Python<'_>,

@@ -70,6 +70,10 @@ _FileFormat: TypeAlias = Literal[
     "wel",
     "gr",
     "mtx",
+    "konect",
+    "as-rel",
+    "ldbc",
+    "graphml",
 ]
 _OnConflict: TypeAlias = Literal["merge", "replace", "skip", "raise"]
 _Direction: TypeAlias = Literal["out", "in"]

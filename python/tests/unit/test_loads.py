@@ -43,6 +43,22 @@ def test_lines_tables_and_directories_are_loaded(tmp_path: Path, db: hedgerow.Da
     assert third.load(next(file for file in out.files if "pays" in file), label="pays").new_edges == 2
 
 
+def test_layouts_of_the_command_line_are_there(tmp_path: Path, db: hedgerow.Database) -> None:
+    text = """<graphml><key id="n" for="node" attr.name="name" attr.type="string"/><graph edgedefault="directed">
+<node id="1"><data key="n">Ann</data></node><edge source="1" target="2"/><edge source="1" target="x"/></graph></graphml>"""
+    with pytest.raises(hedgerow.DataError, match='a.graphml:2: target: vertex id "x" is not a number') as raised:
+        db.load(_file(tmp_path, "a.graphml", text))
+    assert raised.value.line == 2
+    assert db.load(tmp_path / "a.graphml", on_error="skip").rejected == 1
+    assert db.snapshot().vertex_properties(1) == {"name": "Ann"}
+    loaded = db.load(_file(tmp_path, "out.net", "% asym unweighted\n1 2 1 1082040961\n"), label="met", rank=4)
+    assert loaded.new_edges == 1 and "a Konect network, asym unweighted" in [note for _, note in loaded.notes]
+    assert db.load(_file(tmp_path, "x", "1|2|-1\n"), format="as-rel", label="pays").new_edges == 1
+    assert db.load(_file(tmp_path, "person_0_0.csv", "id|firstName\n5|Bo\n"), format="ldbc").new_vertices == 1
+    with pytest.raises(hedgerow.DataError, match="a bipartite network: .* by label=\"NAME\" from_=\"KIND\" to=\"KIND\""):
+        db.load(_file(tmp_path, "out.two", "% bip unweighted\n1 1\n"))
+
+
 def test_progress_grows_to_the_bytes_of_both_readings(tmp_path: Path, db: hedgerow.Database) -> None:
     text = "".join(f"{i} {i + 1}\n" for i in range(100_000))
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode()))

@@ -183,6 +183,9 @@ impl ValueEnum for Format {
             FileFormat::Ldbc => {
                 "Files of LDBC's Social Network Benchmark, by their names, or a directory of them"
             }
+            FileFormat::Graphml => {
+                "GraphML: nodes and edges with data, whose keys state their names and types"
+            }
             _ => return None,
         };
         Some(PossibleValue::new(self.0.name()).help(help))

@@ -10,6 +10,7 @@ mod encodings;
 mod exports;
 mod forms;
 mod formats;
+mod graphml;
 mod happy;
 mod import;
 mod importer;

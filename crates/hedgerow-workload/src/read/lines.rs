@@ -98,6 +98,11 @@ impl Lines {
         }
     }
 
+    /// Returns the bytes behind the lines read so far, and their progress. O(1).
+    pub fn into_reader(self) -> (Box<dyn BufRead + Send>, Progress) {
+        (self.reader, self.progress)
+    }
+
     /// Limits lines, and records of several lines, to `bytes`.
     pub fn limited(self, bytes: usize) -> Lines {
         Lines { limit: bytes, ..self }
