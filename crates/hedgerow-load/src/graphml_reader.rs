@@ -153,22 +153,27 @@ impl GraphmlReader {
             }
         };
         let of_whom = of(attributes, "for").unwrap_or("all");
-        let mut default = None;
-        while !is_empty {
-            match self.event()? {
-                Event::Start(start) if start.local_name().as_ref() == "default" => {
-                    default = Some(self.text()?.0)
-                }
-                Event::Start(_) => self.skip(false)?,
-                Event::End(_) => break,
-                Event::Eof => return Err(self.fault("the file ends inside of key")),
-                _ => {}
-            }
-        }
+        let default = if is_empty { None } else { self.read_default()? };
         let name = of(attributes, "attr.name").unwrap_or(&id).to_owned();
         let (of_nodes, of_edges) = (["node", "all"].contains(&of_whom), ["edge", "all"].contains(&of_whom));
         self.head.keys.push(Key { id, name, of_nodes, of_edges, kind, default });
         Ok(())
+    }
+
+    /// Reads a key to its end; returns its default.
+    fn read_default(&mut self) -> Result<Option<String>, Fault> {
+        let mut default = None;
+        loop {
+            match self.event()? {
+                Event::Start(start) if start.local_name().as_ref() == "default" => {
+                    default = Some(self.text()?.0);
+                }
+                Event::Start(_) => self.skip(false)?,
+                Event::End(_) => return Ok(default),
+                Event::Eof => return Err(self.fault("the file ends inside of key")),
+                _ => {}
+            }
+        }
     }
 
     /// Skips the rest of an element.
@@ -318,7 +323,10 @@ impl GraphmlReader {
     fn read_data(&mut self, is_node: bool, is_empty: bool) -> Result<Option<String>, Fault> {
         self.data.fill(None);
         let mut fault = None;
-        while !is_empty {
+        if is_empty {
+            return Ok(None);
+        }
+        loop {
             let event = self.event()?;
             let is_empty = matches!(event, Event::Empty(_));
             match event {
@@ -335,7 +343,7 @@ impl GraphmlReader {
                     "port" => return Err(self.fault("port: a node has no ports")),
                     other => return Err(self.fault(format!("element {other} in a node or an edge"))),
                 },
-                Event::End(_) => break,
+                Event::End(_) => return Ok(fault),
                 Event::Eof => return Err(self.fault("the file ends inside of an element")),
                 Event::Text(text) if !text.trim().is_empty() => {
                     fault.get_or_insert_with(|| "text outside of data".to_owned());
@@ -343,7 +351,6 @@ impl GraphmlReader {
                 _ => {}
             }
         }
-        Ok(fault)
     }
 
     fn put(&mut self, key: Option<&str>, is_node: bool, text: String, nested: bool) -> Result<(), String> {

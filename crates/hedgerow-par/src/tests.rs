@@ -127,3 +127,13 @@ fn jobs_without_other_threads_are_done_at_once() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     assert!(pool.install(|| start(|| 7).wait(Duration::ZERO)), "the pool's one thread waits for itself");
 }
+
+#[test]
+fn a_job_beside_the_pool_has_a_thread_of_its_own() {
+    let job = crate::start_beside("beside", || {
+        assert!(rayon::current_thread_index().is_none());
+        // It may wait for threads of the pool.
+        crate::map(0..4_usize, |at| at).len() + std::thread::current().name().map_or(0, str::len)
+    });
+    assert_eq!(job.join(), 4 + "beside".len());
+}
