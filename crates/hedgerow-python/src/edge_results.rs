@@ -10,8 +10,9 @@ use crate::columns::Gather;
 use crate::edge_columns::{EdgeColumns, EdgesShape};
 use crate::ending::calling;
 use crate::error::{DataError, raise};
+use crate::ids::text_array;
 use crate::result_rows::Rows;
-use crate::results::{BYTES_PER_ROW, Reading, key_type, make, text_array};
+use crate::results::{BYTES_PER_ROW, Reading, key_type, make};
 use crate::selection::Chosen;
 use crate::value::WEIGHT;
 

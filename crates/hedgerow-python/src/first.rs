@@ -122,7 +122,7 @@ impl Snapshot {
         })?;
         let found = found.map_err(raise)?;
         let keys: &[VertexKey] = &found.found;
-        limited(py, Namer::new(self).list(py, keys)?, found.more)
+        limited(py, Namer::new(self).list(py, keys.iter().map(VertexKey::as_ref))?, found.more)
     }
 }
 

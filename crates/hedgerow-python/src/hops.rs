@@ -8,11 +8,12 @@ use pyo3::types::PyDict;
 
 use crate::ending::calling;
 use crate::error::DataError;
+use crate::ids;
 use crate::key::{count, long_count};
 use crate::key_columns::{Keys, read_keys};
 use crate::many::{missing, refused};
 use crate::pool::cancellable;
-use crate::results::{Reading, keys_array, make};
+use crate::results::{Reading, make};
 use crate::selection::{self, Chosen, Labels, RankRange, Where};
 use crate::snapshot::Snapshot;
 
@@ -146,7 +147,7 @@ fn neighborhood(py: Python<'_>, reading: &Reading, found: Neighborhood) -> PyRes
     reading.reserve(found.distances.len(), found.distances.len().saturating_mul(8))?;
     let distances: Vec<i64> = found.distances.into_iter().map(i64::from).collect();
     let arguments = PyDict::new(py);
-    arguments.set_item("ids", keys_array(py, reading, found.vertices)?)?;
+    arguments.set_item("ids", ids::new(py, reading, found.vertices)?)?;
     arguments.set_item("values", distances.into_pyarray(py))?;
     let result = make(py, "VertexResult", &arguments)?;
     if found.more {

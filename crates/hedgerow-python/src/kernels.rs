@@ -14,12 +14,13 @@ use pyo3::types::{PyBool, PyDict, PyString};
 use crate::ending::calling;
 use crate::error::{DataError, ProgrammingError, out_of_memory, raise, raise_kernel};
 use crate::handle::Origin;
+use crate::ids::{Ids, NO_ROW, keys_array};
 use crate::imports;
 use crate::key::{Key, count, direction, type_name};
 use crate::names::raise_run;
 use crate::pool::{On, cancellable, parallel, steps, telling};
 use crate::result_rows::Vertices;
-use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
+use crate::results::{BYTES_PER_ROW, Reading, is_room, make};
 use crate::selection::Chosen;
 
 /// Returns the names and functions of the kernels, and whether the result without arguments is a table: for
@@ -289,24 +290,22 @@ fn vertex_or_none(
     vertices: &Vertices,
     values: &[u32],
 ) -> PyResult<Py<PyAny>> {
-    let (of_rows, missing): (Vec<i64>, Vec<bool>) = py.detach(|| {
-        let value = |v: &VertexId| match values[v.index()] {
-            NO_VERTEX => (0, true),
-            found => (vertices.rows.of_vertex(found as usize), false),
-        };
-        vertices.live.iter().map(value).unzip()
-    });
-    let (named, missing) = (reading.names(py, vertices, of_rows)?, missing.into_pyarray(py));
-    let _calling = calling(py);
-    let are_objects = named.getattr("dtype")?.getattr("hasobject")?.extract::<bool>()?;
-    let values = if are_objects {
-        named.set_item(missing, py.None())?;
-        named
-    } else {
-        imports::MASKED_ARRAYS.get(py)?.call_method1("MaskedArray", (named, missing))?
+    let row = |v: &VertexId| match values[v.index()] {
+        NO_VERTEX => NO_ROW,
+        found => vertices.rows.of_vertex(found as usize),
+    };
+    let rows: Vec<i64> = py.detach(|| vertices.live.iter().map(row).collect());
+    let values = match vertices.ids.bind(py).cast::<Ids>() {
+        Ok(ids) => Bound::new(py, ids.get().take(rows))?.into_any(),
+        Err(_) => {
+            let missing: Vec<bool> = rows.iter().map(|&row| row == NO_ROW).collect();
+            let named = reading.names(py, vertices, rows.into_iter().map(|row| row.max(0)).collect())?;
+            let _calling = calling(py);
+            imports::MASKED_ARRAYS.get(py)?.call_method1("MaskedArray", (named, missing.into_pyarray(py)))?
+        }
     };
     let arguments = PyDict::new(py);
-    arguments.set_item("ids", &vertices.keys)?;
+    arguments.set_item("ids", &vertices.ids)?;
     arguments.set_item("values", values)?;
     make(py, "VertexResult", &arguments)
 }

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use hedgerow::{Direction, KeyKind, KindId, Schema, VertexId, VertexKey, VertexKeyRef};
+use hedgerow::{Direction, KeyKind, KindId, Schema, VertexId, VertexKeyRef};
 use hedgerow_core::key::MAX_KEY_BYTES;
 use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
@@ -271,8 +271,12 @@ impl<'a, K: Kinds> Namer<'a, K> {
     }
 
     /// Returns vertex ids as a Python list.
-    pub(crate) fn list(&self, py: Python<'_>, keys: &[VertexKey]) -> PyResult<Vec<Py<PyAny>>> {
+    pub(crate) fn list<'k>(
+        &self,
+        py: Python<'_>,
+        keys: impl Iterator<Item = VertexKeyRef<'k>>,
+    ) -> PyResult<Vec<Py<PyAny>>> {
         let _calling = calling(py);
-        keys.iter().map(|key| self.object(py, key.as_ref())).collect()
+        keys.map(|key| self.object(py, key)).collect()
     }
 }

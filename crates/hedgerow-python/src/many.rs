@@ -16,11 +16,12 @@ use crate::columns::Gather;
 use crate::ending::calling;
 use crate::error::{DataError, IntegrityError, raise};
 use crate::heap::Keeping;
+use crate::ids::{keys_array, read_only};
 use crate::imports;
 use crate::key_columns::Keys;
 use crate::names::Names;
 use crate::pool::{attended, parallel};
-use crate::results::{Reading, keys_array, make, read_only};
+use crate::results::{Reading, make};
 use crate::selection::Chosen;
 use crate::value::WEIGHT;
 
@@ -230,7 +231,7 @@ impl Reading {
                 let _calling = calling(py);
                 read_only(keys_array(py, self, csr.keys)?)?
             }
-            RowOrder::Id => self.vertices(py)?.keys.clone_ref(py).into_bound(py),
+            RowOrder::Id => self.id_array(py, self.vertices(py)?)?,
             RowOrder::Key => {
                 let vertices = self.vertices(py)?;
                 let order = csr.vertices.iter().map(|v| vertices.rows.of_vertex(v.index())).collect();
@@ -267,7 +268,7 @@ impl Reading {
         }
         let arguments = PyDict::new(py);
         let ids = if schema.kinds().is_empty() {
-            self.vertices(py)?.keys.clone_ref(py).into_bound(py)
+            self.id_array(py, self.vertices(py)?)?
         } else {
             self.ids_of(py, kind)?
         };

@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use crate::handle::lock;
 
 /// The vertices of results, all live ones or some of them. Row `i` of every result is about `live[i]`, whose
-/// external id is `keys[i]`.
+/// external id is element `i` of `ids`.
 pub(crate) struct Vertices {
     pub(crate) live: Vec<VertexId>,
-    /// A read-only NumPy array.
-    pub(crate) keys: Py<PyAny>,
+    /// Ids as [`ids::new`](crate::ids::new) returns them.
+    pub(crate) ids: Py<PyAny>,
     pub(crate) rows: Rows,
 }
 

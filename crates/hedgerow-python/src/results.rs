@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use hedgerow::{
-    EdgeSelection, KernelView, KeyColumn, KeyKind, Label, LabelId, LabelRef, Topology, VertexId, VertexKey,
-    View,
+    EdgeSelection, KernelView, KeyColumn, KeyKind, Label, LabelId, LabelRef, Topology, VertexId, View,
 };
 use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyDict;
 
 use crate::ending::calling;
 use crate::error::{DataError, out_of_memory, raise};
 use crate::handle::Origin;
+use crate::ids::{self, Ids};
 use crate::imports;
-use crate::key::Namer;
 use crate::names::Kinds;
 use crate::pool::{attended, parallel};
 use crate::result_rows::{Rows, SomeVertices, Vertices};
@@ -115,9 +114,9 @@ impl Reading {
 
     fn named(&self, py: Python<'_>, live: Vec<VertexId>, keys: KeyColumn) -> PyResult<Vertices> {
         let _calling = calling(py);
-        let keys = read_only(keys_array(py, self, keys)?)?;
+        let ids = ids::new(py, self, keys)?;
         let rows = Rows::of(&live);
-        Ok(Vertices { live, keys: keys.unbind(), rows })
+        Ok(Vertices { live, ids: ids.unbind(), rows })
     }
 
     /// Returns a `VertexResult` from one value per vertex id.
@@ -149,19 +148,16 @@ impl Reading {
         values: &[u32],
     ) -> PyResult<Py<PyAny>> {
         let row = |v: &VertexId| vertices.rows.of_vertex(values[v.index()] as usize);
-        // Numbers are looked up without the interpreter lock; objects need it for their reference counts.
-        let numbers =
-            vertices.keys.bind(py).cast::<PyArray1<u64>>().ok().and_then(|keys| keys.try_readonly().ok());
-        let named = match numbers.as_ref().and_then(|keys| keys.as_slice().ok()) {
-            Some(keys) => {
-                let named = |v: &VertexId| keys[row(v) as usize];
-                let named: Vec<u64> = py.detach(|| vertices.live.iter().map(named).collect());
-                named.into_pyarray(py).into_any()
-            }
-            None => {
-                let rows: Vec<i64> = py.detach(|| vertices.live.iter().map(row).collect());
-                self.names(py, vertices, rows)?
-            }
+        let ids = vertices.ids.bind(py);
+        let named = if let Ok(ids) = ids.cast::<Ids>() {
+            let ids = ids.get().take(py.detach(|| vertices.live.iter().map(row).collect()));
+            Bound::new(py, ids)?.into_any()
+        } else {
+            let ids = ids.cast::<PyArray1<u64>>().map_err(PyErr::from)?.try_readonly()?;
+            let ids = ids.as_slice()?;
+            let named = |v: &VertexId| ids[row(v) as usize];
+            let named: Vec<u64> = py.detach(|| vertices.live.iter().map(named).collect());
+            named.into_pyarray(py).into_any()
         };
         self.result(py, vertices, named)
     }
@@ -174,73 +170,43 @@ impl Reading {
             return Err(DataError::new_err(format!("vertices have no property {name}")));
         };
         let arguments = PyDict::new(py);
-        arguments.set_item("ids", &vertices.keys)?;
+        arguments.set_item("ids", &vertices.ids)?;
         arguments.set_item("type", column.kind().to_string())?;
         arguments.set_item("values", column.finish(py)?)?;
         make(py, "VertexResult", &arguments)
     }
 
-    /// Returns the external ids of rows.
+    /// Returns the external ids of rows as a NumPy array.
     pub(crate) fn names<'py>(
         &self,
         py: Python<'py>,
         vertices: &Vertices,
         rows: Vec<i64>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let ids = self.id_array(py, vertices)?;
         let _calling = calling(py);
-        vertices.keys.bind(py).call_method1("take", (rows.into_pyarray(py),))
+        ids.call_method1("take", (rows.into_pyarray(py),))
+    }
+
+    /// Returns the external ids of vertices as a read-only NumPy array.
+    pub(crate) fn id_array<'py>(&self, py: Python<'py>, vertices: &Vertices) -> PyResult<Bound<'py, PyAny>> {
+        ids::array_of(vertices.ids.bind(py))
     }
 
     fn result(&self, py: Python<'_>, vertices: &Vertices, values: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let arguments = PyDict::new(py);
-        arguments.set_item("ids", &vertices.keys)?;
+        arguments.set_item("ids", &vertices.ids)?;
         arguments.set_item("values", values)?;
         make(py, "VertexResult", &arguments)
     }
 
     /// Returns the external ids of all vertices.
     pub(crate) fn ids(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        Ok(self.vertices(py)?.keys.clone_ref(py))
+        Ok(self.id_array(py, self.vertices(py)?)?.unbind())
     }
 }
 
 /// Returns the type of ids as `Schema` names it.
 pub(crate) fn key_type(keys: KeyKind) -> &'static str {
     if keys == KeyKind::Str { "str" } else { "u64" }
-}
-
-/// Returns texts as a NumPy array of Python strings.
-pub(crate) fn text_array<'py, 'a>(
-    py: Python<'py>,
-    texts: impl Iterator<Item = &'a str>,
-) -> Bound<'py, PyAny> {
-    let texts: Vec<Py<PyAny>> = texts.map(|text| PyString::new(py, text).into_any().unbind()).collect();
-    texts.into_pyarray(py).into_any()
-}
-
-/// Makes an array read-only for Python programs.
-pub(crate) fn read_only(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
-    array.getattr("flags")?.setattr("writeable", false)?;
-    Ok(array)
-}
-
-/// Returns vertex ids as a NumPy array: of `uint64`, of Python strings, or, if there are several kinds, of
-/// the objects that [`Namer`] makes.
-pub(crate) fn keys_array<'py>(
-    py: Python<'py>,
-    kinds: &impl Kinds,
-    keys: KeyColumn,
-) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match keys {
-        KeyColumn::U64(numbers) => numbers.into_pyarray(py).into_any(),
-        KeyColumn::Str(texts) => text_array(py, texts.iter()),
-        KeyColumn::Kinds(keys) => {
-            // If all ids are of the default kind, the array is as in a graph without kinds.
-            let number = |key: &VertexKey| if let VertexKey::U64(n) = key { Some(*n) } else { None };
-            match keys.iter().map(number).collect::<Option<Vec<u64>>>() {
-                Some(numbers) => numbers.into_pyarray(py).into_any(),
-                None => Namer::new(kinds).list(py, &keys)?.into_pyarray(py).into_any(),
-            }
-        }
-    })
 }

@@ -84,7 +84,7 @@ impl Snapshot {
         if parts.none() {
             let found = py.detach(|| chosen.with(|edges| snapshot.neighbors(key.as_ref(), edges)));
             let found = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
-            return Namer::new(self).list(py, &found);
+            return Namer::new(self).list(py, found.iter().map(hedgerow::VertexKey::as_ref));
         }
         let found = py.detach(|| neighbors(snapshot, chosen, key, parts.properties)).map_err(raise)?;
         let found = found.ok_or_else(|| key.no_such_vertex(self))?;

@@ -3,15 +3,13 @@
 use std::ops::Range;
 
 use arrow_array::RecordBatchReader;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_schema::ffi::FFI_ArrowSchema;
 use hedgerow::{KindId, Timestamp, VertexId};
 use hedgerow_arrow::{EdgeBatches, TableOptions, VertexBatches};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::arrow::{SCHEMA, STREAM};
+use crate::arrow;
 use crate::ending::calling;
 use crate::error::{DataError, raise, told};
 use crate::frames::read_names;
@@ -117,15 +115,11 @@ impl TableStream {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol lets a producer ignore the request; the consumer then casts.
-        let _ = requested_schema;
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(self.open(py)?), STREAM)
+        arrow::capsule(py, self.open(py)?, requested_schema)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(&*self.open(py)?.schema());
-        let schema = schema.map_err(|error| DataError::new_err(error.to_string()))?;
-        PyCapsule::new_with_value(py, schema, SCHEMA)
+        arrow::schema_capsule(py, &self.open(py)?.schema())
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

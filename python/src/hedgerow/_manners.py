@@ -116,7 +116,7 @@ def table_html(self: Any) -> str:
 def _first(table: Any) -> Any:
     """Returns a table of the first rows, whose arrays are views."""
     if isinstance(table, VertexResult):
-        return VertexResult(table.ids[:_ROWS], table.values[:_ROWS], table.type)
+        return VertexResult(_head(table._ids), _head(table._values), table.type)
     values = {field.name: getattr(table, field.name) for field in dataclasses.fields(table)}
     for name, value in values.items():
         if hasattr(value, "dtype"):
@@ -124,6 +124,10 @@ def _first(table: Any) -> Any:
         elif name == "properties":
             values[name] = {of: column[:_ROWS] for of, column in value.items()}
     return type(table)(**values)
+
+
+def _head(column: Any) -> Any:
+    return column[:_ROWS] if hasattr(column, "dtype") else column.head(_ROWS)
 
 
 def _grid(names: Iterable[str], rows: Iterable[Iterable[Any]], count: int) -> str:

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +64,7 @@ class _Table:
     """A base class with Arrow's PyCapsule interface: other packages read columns of equal length, as copies.
 
     Polars, pandas, PyArrow and DuckDB accept such an object: ``polars.DataFrame(table)``,
-    ``pyarrow.table(table)``.
+    ``pyarrow.table(table)``. The copy of a batch is made when the package pulls it.
     """
 
     __slots__ = ()
@@ -73,8 +73,12 @@ class _Table:
         raise NotImplementedError
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Returns a stream of batches of at most 65,536 rows."""
-        return _native()._arrow_stream(self._arrow_columns())
+        """Returns a stream of batches of at most 65,536 rows, which are made when they are pulled.
+
+        Columns have the types of ``requested_schema`` where the conversion loses nothing: texts and bytes in
+        other layouts, and wider numbers.
+        """
+        return _native()._arrow_stream(self._arrow_columns(), requested_schema)
 
     def __arrow_c_schema__(self) -> object:
         """Returns the names and types of the columns."""
@@ -94,7 +98,10 @@ def _id_columns(name: str, ids: Any, *, kinds: bool = False, keys: str | None = 
 
     So the ids can be joined with those of `vertex_table`. `ids` may be offsets and values of lists. There are
     two columns if an id is a pair, or if `kinds` is true. `keys` is the type of ids for an array without ids.
+    The native half divides ids of its own.
     """
+    if not isinstance(ids, (tuple, np.ndarray)):
+        return [(name, ids, False)]
     offsets, values = ids if isinstance(ids, tuple) else (None, ids)
     if not kinds and (values.dtype.kind != "O" or not any(map(_is_pair, values))):
         return [(name, ids, False)]
@@ -596,10 +603,8 @@ class VertexResult(_Table):
     (1.0, [7, 5, 9], [(7, 0.2), (5, 0.5), (9, 0.3)])
     """
 
-    __slots__ = ("_positions", "estimate", "ids", "modularity", "more", "type", "values")
+    __slots__ = ("_ids", "_positions", "_values", "estimate", "modularity", "more", "type")
 
-    ids: npt.NDArray[Any]
-    values: npt.NDArray[Any]
     type: str | None
     estimate: Estimate | None
     more: bool
@@ -615,16 +620,30 @@ class VertexResult(_Table):
         more: bool = False,
         modularity: float | None = None,
     ) -> None:
-        self.ids = ids
-        self.values = values
+        # Ids that are texts may be columns of the native half, which become objects when they are read.
+        self._ids: Any = ids
+        self._values: Any = values
         self.type = type
         self.estimate = estimate
         self.more = more
         self.modularity = modularity
         self._positions = None
 
+    @property
+    def ids(self) -> npt.NDArray[Any]:
+        if not isinstance(self._ids, np.ndarray):
+            return cast("npt.NDArray[Any]", self._ids.array())
+        return self._ids
+
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        if not isinstance(self._values, np.ndarray):
+            # A program may write into the array, and every reader then sees it.
+            self._values = self._values.array()
+        return cast("npt.NDArray[Any]", self._values)
+
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self._ids)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Returns what a copy is made from: all but the index of look-ups."""
@@ -634,11 +653,11 @@ class VertexResult(_Table):
         return self.ids
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
-        values = np.ma.getdata(self.values)
-        is_bytes = values.dtype.kind == "O" and any(isinstance(value, bytes) for value in values)
-        is_bytes = is_bytes if self.type is None else self.type == "bytes"
-        values_of_ids = [("value", self.values, True)] if is_bytes else _id_columns("value", self.values)
-        return [*_id_columns("id", self.ids), *values_of_ids]
+        is_bytes = self.type == "bytes"
+        if self.type is None and isinstance(self._values, np.ndarray) and self._values.dtype.kind == "O":
+            is_bytes = any(isinstance(value, bytes) for value in self._values)
+        values = [("value", self._values, True)] if is_bytes else _id_columns("value", self._values)
+        return [*_id_columns("id", self._ids), *values]
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Iterates over pairs of vertex id and value; a missing value is None."""
@@ -733,4 +752,5 @@ class VertexResult(_Table):
         return found | {None: without} if without else found
 
     def __repr__(self) -> str:
-        return f"<hedgerow.VertexResult of {len(self)} vertices, {self.values.dtype}>"
+        dtype = self._values.dtype if isinstance(self._values, np.ndarray) else "object"
+        return f"<hedgerow.VertexResult of {len(self)} vertices, {dtype}>"

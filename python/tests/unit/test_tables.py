@@ -274,6 +274,91 @@ def test_streams_come_in_batches() -> None:
         assert lists["neighbors"].to_pylist() == [[n + 1] for n in range(count)]
 
 
+class Pulled:
+    """A stream, of which an array counts the batches that were made."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+        self.made = 0
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.values.dtype
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        self.made += 1
+        return self.values[rows]
+
+
+def test_batches_of_results_are_made_when_they_are_pulled() -> None:
+    count = 150_000
+    result = hedgerow.VertexResult(np.arange(count, dtype=np.uint64), np.zeros(count))
+    counted = Pulled(result.ids)
+    capsule = hedgerow._native._arrow_stream([("id", counted, False), ("value", result.values, False)], None)  # type: ignore[attr-defined]
+    reader = pa.RecordBatchReader._import_from_c_capsule(capsule)
+    assert reader.schema.names == ["id", "value"] and counted.made == 0
+    assert reader.read_next_batch()["id"][-1].as_py() == 65_535 and counted.made == 1
+    result.values[-1] = 7
+    rest = reader.read_all()
+    assert counted.made == 3 and rest.num_rows == count - 65_536 and rest["value"][-1].as_py() == 7
+
+
+def test_ids_of_results_become_objects_only_when_they_are_read() -> None:
+    with hedgerow.open(keys="str") as db:
+        count = 70_000
+        db.add_edges([f"v{n}" for n in range(count)], [f"v{n + 1 - (n % 3)}" for n in range(count)])
+        g = db.snapshot()
+        result = g.wcc()
+        assert not isinstance(result._ids, np.ndarray) and not isinstance(result._values, np.ndarray)
+        before = pl.DataFrame(result)
+        assert repr(result) == f"<hedgerow.VertexResult of {len(result)} vertices, object>"
+        assert "v0" in result._repr_html_() and not isinstance(result._values, np.ndarray)
+        assert before["id"].to_list() == result.ids.tolist() and before["value"].to_list() == result.values.tolist()
+        assert result.ids is g.vertices() and result.values is result.values
+        result.values[0] = "written"
+        assert pl.DataFrame(result)["value"][0] == "written" and g.wcc().values[0] != "written"
+        with pytest.raises(ValueError, match="read-only"):
+            result.ids[0] = "x"
+
+
+def test_missing_ids_and_kinds_of_results_are_null() -> None:
+    with hedgerow.open(keys="str", directed=False) as db:
+        db.add_edges(["a"], ["b"])
+        db.add_vertices(["c"])
+        mates = db.snapshot().run("matching")
+        assert pl.DataFrame(mates).rows() == [("a", "b"), ("b", "a"), ("c", None)]
+        assert mates.to_dict() == {"a": "b", "b": "a", "c": None} and mates["c"] is None
+    with hedgerow.open(directed=False) as db:
+        db.define_kind("page", keys="str")
+        db.add_edges([1], [("page", "x")])
+        db.add_vertices([2])
+        mates = db.snapshot().run("matching")
+        expected = [("", "1", "page", "x"), ("page", "x", "", "1"), ("", "2", None, None)]
+        assert sorted(pl.DataFrame(mates).rows()) == sorted(expected)
+        assert pl.DataFrame(mates).columns == ["id_kind", "id", "value_kind", "value"]
+        assert mates[("page", "x")] == 1 and mates[2] is None
+
+
+def test_a_stream_has_the_types_that_were_requested_if_nothing_is_lost(people: hedgerow.Snapshot) -> None:
+    wanted = pa.schema([("id", pa.int64()), ("value", pa.string())])
+    for table in (people.vertex_property("name"), hedgerow.VertexResult(np.array([1, 2], np.uint64), np.array(["Ann", ""], object))):
+        found = pa.RecordBatchReader.from_stream(table, schema=None)
+        capsule = table.__arrow_c_stream__(wanted.__arrow_c_schema__())
+        found = pa.RecordBatchReader._import_from_c_capsule(capsule)
+        # A number that is an id may exceed what a signed one holds, so the consumer converts it.
+        assert found.schema == pa.schema([("id", pa.uint64()), ("value", pa.string())])
+        assert found.read_all().to_pydict() == {"id": [1, 2], "value": ["Ann", ""]}
+        assert pa.table(table, schema=wanted).schema == wanted
+    view = pa.schema([("photo", pa.binary_view()), ("name", pa.string_view())])
+    capsule = people.vertex_stream(columns=["name", "photo"]).__arrow_c_stream__(view.__arrow_c_schema__())
+    found = pa.RecordBatchReader._import_from_c_capsule(capsule).read_all()
+    assert found.schema == pa.schema([("name", pa.string_view()), ("photo", pa.binary_view())])
+    assert found.to_pydict() == {"name": ["Ann", ""], "photo": [b"\0\xff", None]}
+
+
 def test_a_stream_outlives_what_it_was_made_of() -> None:
     with hedgerow.open() as db:
         db.add_edges([1, 2], [2, 3])
@@ -295,5 +380,9 @@ def test_broken_columns_are_refused() -> None:
         read(lists)
     with pytest.raises(hedgerow.DataError):
         read(hedgerow.VertexResult(np.array([1, 2]), np.array([0.5])))
-    with pytest.raises(hedgerow.DataError, match=r"value\[1\]"):
-        read(hedgerow.VertexResult(np.array([1, 2]), np.array(["a", 5], object)))
+    with pytest.raises(hedgerow.DataError, match="value has no type of Arrow: it is of complex128"):
+        read(hedgerow.VertexResult(np.array([1]), np.array([1j])))
+    # An element is looked at when its batch is pulled.
+    reader = pa.RecordBatchReader.from_stream(hedgerow.VertexResult(np.array([1, 2]), np.array(["a", 5], object)))
+    with pytest.raises(pa.ArrowInvalid, match=r"value\[1\] is not a str"):
+        reader.read_all()
