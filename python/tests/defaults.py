@@ -176,7 +176,7 @@ SECTIONS: dict[str, list[Default]] = {
         Default(
             "label",
             "None",
-            ("Snapshot edge_table edge_stream expand scan_edges csr to_scipy",),
+            ("Snapshot edge_table edge_stream expand scan_edges edge_dataset csr to_scipy",),
             "The label that all edges have; if they have several, a `ProgrammingError` that lists them.",
         ),
         Default("label", "None", ("Snapshot edge_properties", "Transaction edge_properties"), "The default label, `\"\"`."),
@@ -190,9 +190,9 @@ SECTIONS: dict[str, list[Default]] = {
         Default("parameters", "None", ("Snapshot sql",), "The query has no parameters."),
         Default("tables", "None", ("Snapshot sql",), "The tables of the graph alone."),
         Default("columns", "None", ("Snapshot edge_stream vertex_stream expand",), "All columns of the table."),
-        Default("part", "None", ("Snapshot edge_stream vertex_stream",), "All rows of the table."),
-        Default("rank_range", "None", (f"Snapshot expand edges edge_table edge_stream scan_edges to_networkx to_igraph {LISTS} {KERNELS}",), "All ranks."),
-        Default("where", "None", (f"Snapshot expand edges edge_table edge_stream scan_edges to_networkx to_igraph {LISTS} {KERNELS}",), "All edges, whatever their properties."),
+        Default("part", "None", ("Snapshot edge_stream vertex_stream edge_dataset vertex_dataset",), "All rows of the table."),
+        Default("rank_range", "None", (f"Snapshot expand edges edge_table edge_stream scan_edges edge_dataset to_networkx to_igraph {LISTS} {KERNELS}",), "All ranks."),
+        Default("where", "None", (f"Snapshot expand edges edge_table edge_stream scan_edges edge_dataset to_networkx to_igraph {LISTS} {KERNELS}",), "All edges, whatever their properties."),
         Default(
             "direction",
             "'out'",
@@ -250,7 +250,7 @@ SECTIONS: dict[str, list[Default]] = {
             ("Snapshot degrees neighbors_of k_hop expand",),
             "The kind that all labels of the call state for this end of their edges, else the default kind. Pairs of kind and id say their own.",
         ),
-        Default("kind", "None", ("Snapshot vertex_table vertex_stream scan_vertices",), "The default kind alone."),
+        Default("kind", "None", ("Snapshot vertex_table vertex_stream scan_vertices vertex_dataset",), "The default kind alone."),
         Default(
             "kinds",
             "None",

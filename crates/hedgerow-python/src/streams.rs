@@ -33,6 +33,8 @@ pub(crate) struct TableStream {
     snapshot: Py<Snapshot>,
     rows: Rows,
     options: TableOptions,
+    /// The label of the edges; `None` for vertices.
+    label: Option<String>,
 }
 
 enum Rows {
@@ -122,6 +124,12 @@ impl TableStream {
         arrow::schema_capsule(py, &self.open(py)?.schema())
     }
 
+    /// The label of the edges, also if the call did not name it.
+    #[getter]
+    fn _label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
     fn __repr__(&self, py: Python<'_>) -> String {
         let Ok(table) = self.open(py) else { return "TableStream(closed)".to_owned() };
         let schema = table.schema();
@@ -187,7 +195,8 @@ impl Snapshot {
         let labels = Some(Labels::of(name));
         let chosen = Chosen::new(&reading.origin, &schema, labels, rank_range, r#where)?;
         let (snapshot, options) = (slf.clone().unbind(), options(&reading, columns, part)?);
-        let table = TableStream { snapshot, rows: Rows::Edges(chosen), options };
+        let label = Some(name.to_owned());
+        let table = TableStream { snapshot, rows: Rows::Edges(chosen), options, label };
         // A column or a condition that does not fit is refused now, and not when rows are pulled.
         table.open(slf.py())?;
         Ok(table)
@@ -263,8 +272,8 @@ impl Snapshot {
         let chosen = Chosen::new(&reading.origin, &schema, labels, rank_range, r#where)?;
         let wanted = slf.get().wanted(keys, chosen.in_direction(direction), missing, kind)?;
         let rows = Rows::OfVertices(wanted);
-        let table =
-            TableStream { snapshot: slf.clone().unbind(), rows, options: options(&reading, columns, None)? };
+        let (options, label) = (options(&reading, columns, None)?, Some(name.to_owned()));
+        let table = TableStream { snapshot: slf.clone().unbind(), rows, options, label };
         // A missing vertex, and what edge_stream refuses, is refused now.
         table.open(slf.py())?;
         Ok(table)
@@ -350,7 +359,8 @@ impl Snapshot {
     ) -> PyResult<TableStream> {
         let kind = slf.get().kind_schema()?.find_kind(kind.unwrap_or_default()).map_err(raise)?;
         let options = options(&*slf.get().reading()?, columns, part)?;
-        let table = TableStream { snapshot: slf.clone().unbind(), rows: Rows::Vertices(kind), options };
+        let (snapshot, rows) = (slf.clone().unbind(), Rows::Vertices(kind));
+        let table = TableStream { snapshot, rows, options, label: None };
         table.open(slf.py())?;
         Ok(table)
     }

@@ -15,7 +15,7 @@ Examples
 {1: 0, 2: 1, 3: 1}
 """
 
-from . import _graphs, _lazy, _manners, _sql, _transact
+from . import _dataset, _graphs, _lazy, _manners, _sql, _transact
 from ._native import (
     AbortedError,
     ClosedError,
@@ -73,6 +73,8 @@ Database.transact = _transact.transact  # type: ignore[method-assign]
 Snapshot.sql = _sql.sql  # type: ignore[method-assign]
 Snapshot.scan_edges = _lazy.scan_edges  # type: ignore[method-assign]
 Snapshot.scan_vertices = _lazy.scan_vertices  # type: ignore[method-assign]
+Snapshot.edge_dataset = _dataset.edge_dataset  # type: ignore[method-assign]
+Snapshot.vertex_dataset = _dataset.vertex_dataset  # type: ignore[method-assign]
 Snapshot.to_networkx = _graphs.to_networkx  # type: ignore[method-assign]
 Snapshot.to_igraph = _graphs.to_igraph  # type: ignore[method-assign]
 Snapshot.to_scipy = _graphs.to_scipy  # type: ignore[method-assign]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ._native import DataError, NotSupportedError, Snapshot
-from ._predicate import Property, Pushed, pushed
+from ._predicate import Pushed, pushed
+from ._pushdown import joined, kept, pushable
 
 __all__: list[str] = []
 
@@ -53,20 +54,15 @@ def scan_edges(self: Snapshot, label: str | None = None, *, rank_range: Any = No
     >>> pays.filter(pl.col("amount") > 5).select("src", "amount").collect().rows()
     [(1, 20), (2, 7)]
     """
-    where = _kept(where)
+    where = kept(where)
     stream = self.edge_stream(label, rank_range=rank_range, where=where)
     pl, register = _polars("scan_edges")
     schema = pl.Schema(stream)
-    of = self.schema().labels[_only_label(self) if label is None else label]
-    properties = _properties(list(schema), of.properties)
-    rank = "rank" if of.multi else None
-    if "weight" in schema and "weight" not in of.properties:
-        properties["weight"] = Property("weight", "f64")
+    properties, rank = pushable(self, stream._label, list(schema))
 
     def read(columns: list[str] | None, push: Pushed) -> Any:
-        ranks = _intersection(rank_range, push.ranks)
-        both = [*_listed(where), *_listed(push.where)] or None
-        return self.edge_stream(label, columns=columns, rank_range=ranks, where=both)
+        ranks, both = joined(rank_range, where, push)
+        return self.edge_stream(stream._label, columns=columns, rank_range=ranks, where=both)
 
     return _frame(register, read, schema, lambda predicate: pushed(predicate, properties, rank))
 
@@ -158,34 +154,3 @@ def _batches(stream: Any, columns: list[str] | None) -> Iterator[Any]:
     reader = PyArrowCStreamReader(stream)
     while (batch := reader.next_batch(columns)) is not None:
         yield pl.DataFrame._from_pydf(batch)
-
-
-def _kept(where: Any) -> Any:
-    """Returns conditions that can be read several times: the values of `in` may be an iterator."""
-    if isinstance(where, tuple) and len(where) == 3 and isinstance(where[1], str) and where[1] in ("in", "not in"):
-        values = where[2]
-        is_iterable = isinstance(values, Iterable) and not isinstance(values, (str, bytes))
-        return (*where[:2], list(values)) if is_iterable else where
-    return type(where)(map(_kept, where)) if type(where) in (tuple, list) else where
-
-
-def _listed(where: Any) -> list[Any]:
-    return [] if where is None else where if isinstance(where, list) else [where]
-
-
-def _only_label(snapshot: Snapshot) -> str:
-    return next((label for label in snapshot.schema().labels if snapshot.edge_count_of(label)), "")
-
-
-def _properties(columns: list[str], types: dict[str, str]) -> dict[str, Property]:
-    """Returns the property of each column that has one: columns of properties come last, in the order of the schema."""
-    named = zip(columns[len(columns) - len(types) :], types.items(), strict=True)
-    return {column: Property(name, of) for column, (name, of) in named if column in (name, f"{name}:{of}")}
-
-
-def _intersection(one: Any, other: tuple[int, int | None]) -> Any:
-    if other == (0, None):
-        return one
-    first, stop = one or (None, None)
-    stops = [bound for bound in (stop, other[1]) if bound is not None]
-    return max(first or 0, other[0]), min(stops, default=None)

@@ -591,6 +591,15 @@ class Snapshot:
         self, label: str | None = None, *, rank_range: _RankRange | None = None, where: _Where | None = None
     ) -> Any: ...
     def scan_vertices(self, kind: str | None = None) -> Any: ...
+    def edge_dataset(
+        self,
+        label: str | None = None,
+        *,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
+        part: tuple[int, int, int] | None = None,
+    ) -> Any: ...
+    def vertex_dataset(self, kind: str | None = None, *, part: tuple[int, int, int] | None = None) -> Any: ...
     def to_networkx(
         self,
         *,

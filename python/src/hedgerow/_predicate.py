@@ -1,4 +1,4 @@
-"""Predicates of Polars as conditions of `where`.
+"""Predicates of other packages as conditions of `where`; this module reads those of Polars.
 
 Polars and `where` agree on nulls: a comparison with a null is neither true nor false. They differ in NaN, which
 Polars takes for the greatest number, equal to itself. For `where`, NaN equals, precedes and follows no number. So
@@ -13,14 +13,14 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 __all__: list[str] = []
 
 # The most bytes of a predicate that is read: a longer one compares with very many values.
-_LONGEST = 1 << 20
+LONGEST = 1 << 20
 
 _FLIPPED = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
 _FLIPPED |= {name: name for name in ("EqValidity", "NotEqValidity")}
@@ -33,7 +33,7 @@ _BETWEEN = {"Both": ("GtEq", "LtEq"), "Left": ("GtEq", "Lt"), "Right": ("Gt", "L
 _SCALARS = {"bool": "Boolean", "i64": "Int64", "f64": "Float64", "utf8": "String", "bytes": "Binary", "timestamp": "Datetime"}
 
 _MAX_RANK = 2**64 - 1
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Property(NamedTuple):
@@ -48,59 +48,123 @@ class Unknown(Exception):
 
 
 class Pushed(NamedTuple):
-    """A condition and a range of ranks that every row meets for which a predicate is true."""
+    """A condition and a range of ranks that every row meets for which a predicate is true.
+
+    `is_whole` is true if the predicate is true for every such row.
+    """
 
     where: Any = None
     ranks: tuple[int, int | None] = (0, None)
+    is_whole: bool = False
+
+
+class Language(NamedTuple):
+    """The functions that read the expressions of a package. `exact` and `bounds` raise `Unknown` for other nodes."""
+
+    # Returns "and" or "or" and the sides of such a node; None for another one.
+    sides: Callable[[Any], tuple[str, list[Any]] | None]
+    # Returns the condition that is true, false and neither for the same rows as a node.
+    exact: Callable[[Any], Any]
+    # Returns the first and the last rank for which a comparison of ranks is true.
+    bounds: Callable[[Any], tuple[int, int]]
 
 
 def pushed(predicate: Any, properties: Mapping[str, Property], rank: str | None) -> Pushed:
-    """Returns the part of a predicate that the store can test.
+    """Returns the part of a predicate of Polars that the store can test.
 
     `properties` are the columns of properties. `rank` is the name of the column of ranks, if there is one.
     """
     try:
-        if len(predicate.meta.serialize()) > _LONGEST:
+        if len(predicate.meta.serialize()) > LONGEST:
             return Pushed()
         node = json.loads(predicate.meta.serialize(format="json"))
-        conditions, first, last = [], 0, _MAX_RANK
-        for part in _conjuncts(node):
-            bounds = None if rank is None else _bounds(part, rank)
-            if bounds is not None:
-                first, last = max(first, bounds[0]), min(last, bounds[1])
-            elif (condition := _implied(part, properties)) is not None:
-                conditions.append(condition)
+        language = Language(_sides, lambda node: _exact(node, properties), lambda node: _bounds(node, rank))
+        return part_of(node, language)
     except Exception:  # noqa: BLE001: another version of Polars may write expressions in another form
         return Pushed()
-    where = _all(conditions) if conditions else None
-    return Pushed(where, (first, None if last == _MAX_RANK else max(last + 1, first)))
 
 
-def _conjuncts(node: Any) -> list[Any]:
+def part_of(node: Any, language: Language) -> Pushed:
+    """Returns the part of an expression that the store can test."""
+    conditions, first, last, is_whole = [], 0, _MAX_RANK, True
+    for part in _conjuncts(node, language):
+        try:
+            low, high = language.bounds(part)
+            first, last = max(first, low), min(last, high)
+            continue
+        except Unknown:
+            pass
+        try:
+            conditions.append(language.exact(part))
+        except Unknown:
+            is_whole = False
+            if (condition := _implied(part, language)) is not None:
+                conditions.append(condition)
+    where = all_of(conditions) if conditions else None
+    return Pushed(where, (first, None if last == _MAX_RANK else max(last + 1, first)), is_whole)
+
+
+def _conjuncts(node: Any, language: Language) -> list[Any]:
     """Returns the nodes that must all be true."""
     found, rest = [], [node]
     while rest:
-        node = _operation(rest.pop())
-        if isinstance(node, _Operation) and node.op in _AND:
-            rest.extend((node.right, node.left))
+        node = rest.pop()
+        op, sides = language.sides(node) or ("", [])
+        if op == "and":
+            rest.extend(reversed(sides))
         else:
             found.append(node)
     return found
 
 
-def _implied(node: Any, properties: Mapping[str, Property]) -> Any:
+def _implied(node: Any, language: Language) -> Any:
     """Returns a condition that is true for each row for which the node is true; None if none is known."""
-    node = _operation(node)
-    if isinstance(node, _Operation) and node.op in (*_AND, *_OR):
-        sides = [_implied(side, properties) for side in (node.left, node.right)]
-        known = [side for side in sides if side is not None]
-        if node.op in _OR:
-            return ("or", *known) if len(known) == 2 else None
-        return _all(known) if known else None
+    op, sides = language.sides(node) or ("", [])
+    if op:
+        implied = [_implied(side, language) for side in sides]
+        known = [side for side in implied if side is not None]
+        if op == "or":
+            return ("or", *known) if len(known) == len(sides) else None
+        return all_of(known) if known else None
     try:
-        return _exact(node, properties)
+        return language.exact(node)
     except Unknown:
         return None
+
+
+def all_of(conditions: list[Any]) -> Any:
+    return conditions[0] if len(conditions) == 1 else ("and", *conditions)
+
+
+def one_of(of: Property, values: list[Any], nulls_equal: bool) -> Any:
+    """Returns the condition that a property has one of the values; with `nulls_equal`, None is such a value, and the
+    condition is false and not null for other rows without one.
+    """
+    known = [value for value in values if value is not None]
+    if not known or any(value != value for value in known):
+        raise Unknown
+    condition = (of.name, "in", known)
+    if not nulls_equal:
+        return condition
+    return ("or", (of.name, "is", None), condition) if None in values else ("and", (of.name, "is not", None), condition)
+
+
+def bounds_of(op: str, to: int) -> tuple[int, int]:
+    """Returns the first and the last rank that this comparison with a rank holds for."""
+    if op == "==":
+        return to, to
+    if op in (">", ">="):
+        return to + (op == ">"), _MAX_RANK
+    if op in ("<", "<="):
+        return 0, to - (op == "<")
+    raise Unknown
+
+
+def _sides(node: Any) -> tuple[str, list[Any]] | None:
+    node = _operation(node)
+    if not isinstance(node, _Operation) or node.op not in (*_AND, *_OR):
+        return None
+    return "and" if node.op in _AND else "or", [node.left, node.right]
 
 
 def _exact(node: Any, properties: Mapping[str, Property]) -> Any:
@@ -131,7 +195,7 @@ def _exact(node: Any, properties: Mapping[str, Property]) -> Any:
     if function == "IsBetween":
         return ("and", *(_compared(of, op, bound) for op, bound in zip(_BETWEEN[options["closed"]], inputs[1:], strict=True)))
     if function == "IsIn":
-        return _in(of, inputs[1], options["nulls_equal"])
+        return one_of(of, _list(inputs[1], of), options["nulls_equal"])
     raise Unknown
 
 
@@ -146,47 +210,27 @@ def _compared(of: Property, op: str, value: Any) -> Any:
     return (of.name, _SIGNS[op], to)
 
 
-def _in(of: Property, node: Any, nulls_equal: bool) -> Any:
-    values = _list(node, of)
-    known = [value for value in values if value is not None]
-    if not known or any(value != value for value in known):
+def _bounds(node: Any, rank: str | None) -> tuple[int, int]:
+    """Returns the first and the last rank for which the node is true."""
+    if rank is None:
         raise Unknown
-    condition = (of.name, "in", known)
-    if not nulls_equal:
-        return condition
-    return ("or", (of.name, "is", None), condition) if None in values else ("and", (of.name, "is not", None), condition)
-
-
-def _bounds(node: Any, rank: str) -> tuple[int, int] | None:
-    """Returns the first and the last rank for which the node can be true; None if it is no comparison of a rank."""
     node = _operation(node)
-    of = Property(rank, "rank")
-    try:
-        if not isinstance(node, _Operation):
-            inputs, function, options = _function(node)
-            if function != "IsBetween" or _property(inputs[0], {rank: of}) != of:
-                return None
-            lower, upper = _BETWEEN[options["closed"]]
-            return _value(inputs[1], of) + (lower == "Gt"), _value(inputs[2], of) - (upper == "Lt")
-        column, op, value = node.left, node.op, node.right
-        if op not in _FLIPPED:
-            return None
-        if "Column" not in column:
-            column, op, value = value, _FLIPPED[op], column
-        if _property(column, {rank: of}) != of:
-            return None
-        to = _value(value, of)
-    except Unknown:
-        return None
-    if op in ("Eq", "EqValidity"):
-        return to, to
-    if op in ("Gt", "GtEq"):
-        return to + (op == "Gt"), _MAX_RANK
-    return (0, to - (op == "Lt")) if op in ("Lt", "LtEq") else None
-
-
-def _all(conditions: list[Any]) -> Any:
-    return conditions[0] if len(conditions) == 1 else ("and", *conditions)
+    columns = {rank: Property(rank, "rank")}
+    of = columns[rank]
+    if not isinstance(node, _Operation):
+        inputs, function, options = _function(node)
+        if function != "IsBetween":
+            raise Unknown
+        _property(inputs[0], columns)
+        lower, upper = _BETWEEN[options["closed"]]
+        return _value(inputs[1], of) + (lower == "Gt"), _value(inputs[2], of) - (upper == "Lt")
+    column, op, value = node.left, node.op, node.right
+    if op not in _FLIPPED:
+        raise Unknown
+    if "Column" not in column:
+        column, op, value = value, _FLIPPED[op], column
+    _property(column, columns)
+    return bounds_of("==" if op == "EqValidity" else _SIGNS.get(op, ""), _value(value, of))
 
 
 class _Operation(NamedTuple):
@@ -245,7 +289,7 @@ def _value(node: Any, of: Property) -> Any:
         if unit != "Microseconds" or zone not in ("UTC", {"inner": "UTC"}):
             raise Unknown
         try:
-            return _EPOCH + timedelta(microseconds=number)
+            return EPOCH + timedelta(microseconds=number)
         except OverflowError as error:
             raise Unknown from error
     if of.type == "f64" and not math.isfinite(value):

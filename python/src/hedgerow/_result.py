@@ -631,12 +631,14 @@ class VertexResult(_Table):
 
     @property
     def ids(self) -> npt.NDArray[Any]:
+        """The vertex ids, read-only. Ids that are texts become objects when they are first read."""
         if not isinstance(self._ids, np.ndarray):
             return cast("npt.NDArray[Any]", self._ids.array())
         return self._ids
 
     @property
     def values(self) -> npt.NDArray[Any]:
+        """The values: ``values[i]`` belongs to the vertex ``ids[i]``."""
         if not isinstance(self._values, np.ndarray):
             # A program may write into the array, and every reader then sees it.
             self._values = self._values.array()

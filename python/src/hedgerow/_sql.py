@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ._native import DataError, NotSupportedError, ProgrammingError, Snapshot, _table_kernels  # type: ignore[attr-defined]
@@ -30,9 +30,10 @@ def sql(self: Snapshot, query: str, *, parameters: Any = None, tables: Mapping[s
     A kernel whose arguments all have defaults, such as ``pagerank``, is a table of its result over the edges
     of all labels; it runs in this call if the query names it.
 
-    DuckDB reads the store when it reads the result. Hedgerow makes only the columns that the query names, or
-    all columns for ``*``, natural joins and the like, and large tables by all threads of DuckDB. It makes all
-    rows, and DuckDB then filters them: a stream with ``where`` in ``tables`` makes less.
+    DuckDB reads the store when it reads the result, large tables by all of its threads. With the package
+    ``pyarrow`` it reads datasets, as of ``edge_dataset``: Hedgerow makes only the columns that the query
+    uses, and tests conditions on properties and ranks. Without PyArrow, Hedgerow makes the columns that the
+    query names, or all columns for ``*``, natural joins and the like, and all rows, which DuckDB then filters.
 
     Parameters
     ----------
@@ -128,27 +129,48 @@ def _told(known: list[tuple[str, str, str]], given: dict[str, Any]) -> str:
 
 
 def _register(connection: Any, name: str, snapshot: Snapshot, what: str, of: str, wanted: set[str] | None) -> None:
-    """Makes a table of a connection from a label or a kind, with the wanted columns; with all if these are None."""
-    stream = functools.partial(snapshot.edge_stream if what == "label" else snapshot.vertex_stream, of)
-    columns = None
-    if wanted is not None:
-        connection.register(name, stream())
-        every = [column for (column,) in connection.execute(f"SELECT column_name FROM (DESCRIBE {_quoted(name)})").fetchall()]
-        connection.unregister(name)
-        # A table needs a column even if the query only counts its rows.
-        columns = [column for column in every if _folded(column) in wanted] or every[:1]
+    """Makes a table of a connection from a label or a kind, with the wanted columns; with all if these are None.
+
+    DuckDB passes its columns and conditions to a dataset, and none to a stream.
+    """
+    table: Callable[..., Any]
+    if _has_datasets():
+        table = functools.partial(snapshot.edge_dataset if what == "label" else snapshot.vertex_dataset, of)
+    else:
+        columns = _columns(connection, name, snapshot, what, of, wanted)
+        table = functools.partial(snapshot.edge_stream if what == "label" else snapshot.vertex_stream, of, columns=columns)
     rows = snapshot.edge_count_of(of) if what == "label" else snapshot.vertex_count
     ((threads,),) = connection.execute("SELECT current_setting('threads')").fetchall()
     parts = snapshot.partitions(threads) if rows >= _LARGE else []
     if len(parts) < 2:
-        connection.register(name, stream(columns=columns))
+        connection.register(name, table())
         return
-    # DuckDB reads a stream by one thread, and the parts of a union by several.
+    # DuckDB reads a table by one thread, and the parts of a union by several.
     names = [f"hedgerow part {at} of {name}" for at in range(len(parts))]
     for part, its_name in zip(parts, names, strict=True):
-        connection.register(its_name, stream(columns=columns, part=part))
+        connection.register(its_name, table(part=part))
     union = " UNION ALL ".join(f"SELECT * FROM {_quoted(its_name)}" for its_name in names)
     connection.execute(f"CREATE TEMP VIEW {_quoted(name)} AS {union}").fetchall()
+
+
+def _has_datasets() -> bool:
+    try:
+        import pyarrow.dataset  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _columns(connection: Any, name: str, snapshot: Snapshot, what: str, of: str, wanted: set[str] | None) -> list[str] | None:
+    """Returns the wanted columns of a stream; None for all."""
+    if wanted is None:
+        return None
+    stream = snapshot.edge_stream if what == "label" else snapshot.vertex_stream
+    connection.register(name, stream(of))
+    every = [column for (column,) in connection.execute(f"SELECT column_name FROM (DESCRIBE {_quoted(name)})").fetchall()]
+    connection.unregister(name)
+    # A table needs a column even if the query only counts its rows.
+    return [column for column in every if _folded(column) in wanted] or every[:1]
 
 
 def _quoted(name: str) -> str:

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hedgerow
-from hedgerow import _lazy, _predicate
+from hedgerow import _lazy, _predicate, _pushdown
 from hedgerow._predicate import Pushed
 
 pl = pytest.importorskip("polars", reason="polars cannot be installed here")
@@ -154,7 +154,7 @@ def test_conditions_are_equal_to_their_predicates(graph: hedgerow.Snapshot, pred
     pl.io.plugins.register_io_source(source, schema=schema).filter(predicate).collect()
     if not taken or taken[0] is None:
         return
-    properties = _lazy._properties(list(schema), graph.schema().labels["e"].properties)
+    properties = _pushdown.pushable(graph, "e", list(schema))[0]
     try:
         condition = _predicate._exact(json.loads(taken[0].meta.serialize(format="json")), properties)
     except (_predicate.Unknown, KeyError, TypeError, AttributeError):

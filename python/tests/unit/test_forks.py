@@ -167,6 +167,8 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "sql": ("SELECT count(*) FROM edges",),
         "scan_edges": (),
         "scan_vertices": (),
+        "edge_dataset": (),
+        "vertex_dataset": (),
         "to_networkx": (),
         "to_igraph": (),
         "to_scipy": (),

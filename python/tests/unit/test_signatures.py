@@ -89,6 +89,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Snapshot.expand": {"keys": [1], "label": "calls"},
     "Snapshot.scan_edges": {"label": "calls"},
     "Snapshot.scan_vertices": {},
+    "Snapshot.edge_dataset": {"label": "calls"},
+    "Snapshot.vertex_dataset": {},
     "Snapshot.to_networkx": {},
     "Snapshot.to_igraph": {},
     "Snapshot.to_scipy": {"label": "calls"},
@@ -149,6 +151,7 @@ ONE_LABEL = {
     "Snapshot.csr": "the rows are those of one table",
     "Snapshot.edge_stream": "the rows are those of one table",
     "Snapshot.scan_edges": "the rows are those of one table",
+    "Snapshot.edge_dataset": "the rows are those of one table",
     "Snapshot.expand": "the rows are those of one table",
     "Snapshot.to_scipy": "the rows are those of one table",
     "Snapshot.edge_count_of": "a number for each label; `edge_count` is that of all",
@@ -185,6 +188,8 @@ SHAPES = {
     ("Snapshot.vertex_stream", "kind"): ("by position", "names the table"),
     ("Snapshot.scan_edges", "label"): ("by position", "names the table"),
     ("Snapshot.scan_vertices", "kind"): ("by position", "names the table"),
+    ("Snapshot.edge_dataset", "label"): ("by position", "names the table"),
+    ("Snapshot.vertex_dataset", "kind"): ("by position", "names the table"),
     ("Snapshot.to_scipy", "label"): ("by position", "names the table"),
     ("Snapshot.vertex_table", "kind"): ("by position", "names the table"),
     ("Transaction.add_edge", "label"): ("by position", "the arguments come in the order of a graph of many labels"),
@@ -207,7 +212,7 @@ EXCEPTIONS = [
     Exempt("keys", [None], "Database: add_edges; Transaction: add_edges", "None means that the argument is not given"),
     Exempt("a key", [99], f"{SEARCHES}; Transaction: neighbors degree", "a vertex without lists is an error, which tells it from one without edges"),
     Exempt("a key", ["1"], f"{SEARCHES} has_vertex has_edge edge_properties vertex_properties weight", "in a store with kinds a snapshot says that there is no such vertex"),
-    Exempt("one label", [None], "Snapshot: csr edge_stream expand scan_edges to_scipy", "edges of several labels are refused without a label"),
+    Exempt("one label", [None], "Snapshot: csr edge_stream expand scan_edges edge_dataset to_scipy", "edges of several labels are refused without a label"),
     Exempt("labels", [None], "Snapshot: edge_table", "edges of several labels are refused without a label"),
     Exempt("one label", [None], "Snapshot: newest_neighbors edge_count_of", "the label has no default"),
     Exempt("one label", ["calls"], f"{NAMED_ONE}; Database: update_edges remove_edges; Transaction: update_edges remove_edges", "edges of a `multi` label are named by ranks too"),
@@ -217,7 +222,7 @@ EXCEPTIONS = [
     Exempt("labels", [None], "Database: remove_edges_where", "the label has no default"),
     Exempt("ranks", [None], "Database: remove_edges_where", "a removal without a condition is refused"),
     Exempt("a direction", [None], "Snapshot: run", "the default is the kernel's own"),
-    Exempt("a filter", [("nope", ">", 1)], "Snapshot: edge_table edge_stream expand scan_edges; Database: remove_edges_where", "the test names a label, which the message then names"),
+    Exempt("a filter", [("nope", ">", 1)], "Snapshot: edge_table edge_stream expand scan_edges edge_dataset; Database: remove_edges_where", "the test names a label, which the message then names"),
 ]
 
 

@@ -81,16 +81,43 @@ def parquet(shop: hedgerow.Snapshot, tmp_path_factory: pytest.TempPathFactory) -
     return connection
 
 
+@pytest.mark.parametrize("datasets", [True, False], ids=["datasets", "streams"])
 @pytest.mark.parametrize("large", [0, 10**9], ids=["divided", "whole"])
 @pytest.mark.parametrize("query", QUERIES)
-def test_results_are_those_of_the_files(shop: hedgerow.Snapshot, parquet: duckdb.DuckDBPyConnection, query: str, large: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_those_of_the_files(
+    shop: hedgerow.Snapshot, parquet: duckdb.DuckDBPyConnection, query: str, large: int, datasets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(_sql, "_LARGE", large)
+    # Without PyArrow, DuckDB reads streams.
+    monkeypatch.setattr(_sql, "_has_datasets", lambda: datasets)
     found, expected = shop.sql(query), parquet.sql(query)
     assert found.columns == expected.columns
     rows, others = found.fetchall(), expected.fetchall()
     # No edge has the default label.
     assert bool(rows) is ("FROM edges" not in query)
     assert sorted(map(repr, rows)) == sorted(map(repr, others))
+
+
+def test_conditions_of_a_query_are_tested_in_the_store(shop: hedgerow.Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow", reason="PyArrow cannot be installed here")
+    made: list[Any] = []
+    of_label = hedgerow.Snapshot.edge_stream
+
+    def edge_stream(self: hedgerow.Snapshot, label: str | None = None, **chosen: Any) -> Any:
+        made.append(chosen)
+        return of_label(self, label, **chosen)
+
+    monkeypatch.setattr(hedgerow.Snapshot, "edge_stream", edge_stream)
+    for large, parts in ((10**9, 1), (0, 2)):
+        monkeypatch.setattr(_sql, "_LARGE", large)
+        made.clear()
+        ((count,),) = shop.sql("SELECT count(*) FROM pays WHERE note = 'note 3' AND amount < 50").fetchall()
+        assert count > 0
+        scans = [chosen for chosen in made if "columns" in chosen]
+        assert len(scans) >= parts and len({repr(chosen["part"]) for chosen in scans}) >= parts
+        for chosen in scans:
+            assert chosen["columns"] == ["src"]
+            assert sorted(chosen["where"][0][1:]) == [("amount", "<", 50.0), ("note", "==", "note 3")]
 
 
 @pytest.mark.parametrize(
@@ -114,6 +141,7 @@ def test_results_are_those_of_the_files(shop: hedgerow.Snapshot, parquet: duckdb
 def test_only_the_columns_that_a_query_may_read_are_made(
     shop: hedgerow.Snapshot, query: str, columns: set[str] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(_sql, "_has_datasets", lambda: False)
     made: list[Any] = []
     of_label = _sql.Snapshot.edge_stream
 
