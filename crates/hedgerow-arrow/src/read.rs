@@ -9,7 +9,7 @@ use arrow_array::Array;
 pub use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
@@ -60,13 +60,13 @@ pub fn is_text(data_type: &DataType) -> bool {
 /// Returns the type of the property that a column of this type becomes; `None` if there is none.
 pub fn property_type(data_type: &DataType) -> Option<PropertyType> {
     use DataType::{
-        Binary, BinaryView, Boolean, Dictionary, FixedSizeBinary, Float32, Float64, Int8, Int16, Int32,
-        Int64, LargeBinary, LargeUtf8, Timestamp, UInt8, UInt16, UInt32, UInt64, Utf8, Utf8View,
+        Binary, BinaryView, Boolean, Dictionary, FixedSizeBinary, Float16, Float32, Float64, Int8, Int16,
+        Int32, Int64, LargeBinary, LargeUtf8, Timestamp, UInt8, UInt16, UInt32, UInt64, Utf8, Utf8View,
     };
     Some(match data_type {
         Boolean => PropertyType::Bool,
         Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => PropertyType::I64,
-        Float32 | Float64 => PropertyType::F64,
+        Float16 | Float32 | Float64 => PropertyType::F64,
         Utf8 | LargeUtf8 | Utf8View => PropertyType::Utf8,
         Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => PropertyType::Bytes,
         Timestamp(..) => PropertyType::Timestamp,
@@ -266,6 +266,7 @@ fn for_each_whole(array: &ArrayRef, mut f: impl FnMut(usize, Option<i128>)) -> O
 
 fn for_each_float(array: &ArrayRef, mut f: impl FnMut(usize, Option<f64>)) -> Option<()> {
     match array.data_type() {
+        DataType::Float16 => for_each::<Float16Type>(array, |row, x| f(row, x.map(Into::into))),
         DataType::Float32 => for_each::<Float32Type>(array, |row, x| f(row, x.map(Into::into))),
         DataType::Float64 => for_each::<Float64Type>(array, f),
         _ => None,

@@ -5,7 +5,7 @@ use hedgerow_core::assemble::ColumnBuilder;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::arrays::{Array, exact, not_exact, reserved, view};
 use crate::ending::calling;
@@ -51,7 +51,7 @@ impl Column {
     }
 }
 
-/// True if an object is a single value, which every row gets.
+/// True if an object is a single value, which every row gets, and no column of values.
 pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_python = object.is_none()
         || object.is_instance_of::<PyString>()
@@ -60,6 +60,21 @@ pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         || object.is_instance_of::<PyFloat>()
         || object.is_instance_of::<PyDateTime>();
     if is_python || value::is_missing(object) {
+        return Ok(true);
+    }
+    // An object without elements is refused as a value, and so are bytes that change.
+    let has = |name: &str| object.getattr_opt(name).map(|found| found.is_some());
+    if object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyDict>() {
+        return Ok(true);
+    }
+    let is_column = has("__iter__")?
+        || has("__getitem__")?
+        || has("__array__")?
+        || has("__array_interface__")?
+        || has("__arrow_c_stream__")?
+        || has("__arrow_c_array__")?
+        || has("__buffer__")?;
+    if !is_column {
         return Ok(true);
     }
     object.is_instance(&imports::NUMPY.get(object.py())?.getattr("generic")?)

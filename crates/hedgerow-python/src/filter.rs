@@ -277,10 +277,13 @@ fn adapt(property: &str, value: Value, kind: Option<PropertyType>) -> PyResult<V
     }
 }
 
-/// Returns a time without a zone as a time in UTC, and a date as its midnight in UTC, as for columns. Other
-/// objects are returned unchanged.
+/// Returns a time without a zone as a time in UTC, and a date as its midnight in UTC: a condition stores
+/// nothing. Other objects are returned unchanged.
 fn in_utc(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     let py = object.py();
+    if value::is_missing(&object) {
+        return Ok(object);
+    }
     if object.is_instance_of::<PyDateTime>() {
         if !object.call_method0("utcoffset")?.is_none() {
             return Ok(object);

@@ -199,15 +199,20 @@ impl Table {
     fn check_property(&self, at: usize, name: &str, types: &Types<'_>) -> PyResult<()> {
         let field = self.schema.field(at);
         let (column, found) = (field.name(), field.data_type());
+        if let Some(extension) = field.extension_type_name() {
+            return Err(DataError::new_err(format!(
+                "column {column}: no property has the extension type {extension}: cast it to {found} or to text, or name the other columns by properties="
+            )));
+        }
         let Some(kind) = read::property_type(found) else {
             let into = match found {
-                DataType::Date32 | DataType::Date64 => "cast it to a timestamp",
+                DataType::Date32 | DataType::Date64 => "cast it to a timestamp with a time zone, or to text",
                 DataType::Decimal32(..)
                 | DataType::Decimal64(..)
                 | DataType::Decimal128(..)
                 | DataType::Decimal256(..) => "cast it to a 64-bit float or to text",
                 DataType::Duration(_) | DataType::Time32(_) | DataType::Time64(_) => {
-                    "cast it to a whole number"
+                    "cast it to a whole number of one unit, or to text"
                 }
                 _ => "convert it",
             };

@@ -7,7 +7,7 @@ use hedgerow::{KindId, PropertyType, Schema, Value, ValueRef};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyBytes, PyDateTime, PyDelta, PyDict, PyFloat, PyInt, PyMapping, PyString, PyTzInfo,
+    PyBool, PyBytes, PyDate, PyDateTime, PyDelta, PyDict, PyFloat, PyInt, PyMapping, PyString, PyTzInfo,
 };
 
 use crate::arrays::{exact, not_exact};
@@ -154,9 +154,35 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Some(value) = read_scalar(name, object, &kind)? {
         return Ok(value);
     }
+    let instead = instead(object, &kind)?;
     Err(PyTypeError::new_err(format!(
-        "{name}: a value is None, a bool, int, float, str, bytes or datetime, found {kind}"
+        "{name}: a value is None, a bool, int, float, str, bytes or datetime, found {kind}{instead}"
     )))
+}
+
+/// Returns the end of a message about an object that no property has: the conversions to choose from. The
+/// store converts none of them, since each conversion loses something, or several are equally good.
+fn instead(object: &Bound<'_, PyAny>, kind: &str) -> PyResult<&'static str> {
+    let is_any = |kinds: &[&str]| kinds.contains(&kind);
+    Ok(if object.is_instance_of::<PyDate>() {
+        ": make it a datetime with a time zone, or a str by isoformat()"
+    } else if is_any(&["time", "timedelta", "timedelta64", "Timedelta", "Period"]) {
+        ": make it a whole number of one unit, or a str"
+    } else if kind == "Decimal" {
+        ": make it a str, which has all digits, or a float, which is rounded"
+    } else if kind == "UUID" {
+        ": make it a str, or take its .bytes"
+    } else if is_any(&["longdouble", "complex", "complex64", "complex128", "clongdouble"]) {
+        ": make it floats"
+    } else if is_any(&["bytearray", "memoryview"]) {
+        ": make it bytes"
+    } else if is_any(&["list", "tuple", "set", "frozenset", "dict", "ndarray"]) {
+        ": divide it among several properties or edges, or make it a str, such as JSON"
+    } else if object.get_type().getattr_opt("__members__")?.is_some() {
+        ": take its .value or its .name"
+    } else {
+        ""
+    })
 }
 
 /// Returns the value of a scalar of NumPy whose type is called `kind`; `None` for other objects.

@@ -35,6 +35,9 @@ class Table(Protocol):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 
+# A date is no time, and nothing says in which zone its midnight is. For NumPy a day is a time.
+_DATES = "no property has dates: cast them to times with a time zone, or to texts"
+
 _Plain = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]
 
 
@@ -160,7 +163,7 @@ def _of_polars(column: Any) -> _Plain:
     if name == "Datetime":
         return _times(column.to_physical().fill_null(0).to_numpy(), dtype.time_unit), missing
     if name == "Date":
-        return _times(column.to_physical().fill_null(0).to_numpy(), "D"), missing
+        raise TypeError(_DATES)
     if name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"):
         return column.fill_null(0).to_numpy(), missing
     if name == "Boolean":
@@ -179,10 +182,8 @@ def _of_arrow(column: Any) -> _Plain:
     name = str(kind)
     if name.startswith("timestamp["):
         return _times(_filled(column.cast("int64"), 0), kind.unit), missing
-    if name.startswith("date32"):
-        return _times(_filled(column.cast("int32"), 0), "D"), missing
-    if name.startswith("date64"):
-        return _times(_filled(column.cast("int64"), 0), "ms"), missing
+    if name.startswith("date"):
+        raise TypeError(_DATES)
     if name == "bool":
         return _filled(column, False), missing
     if name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double"):
