@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import weakref
 from collections.abc import Iterable, Iterator
@@ -471,6 +472,31 @@ class Paths(_Table):
     def __iter__(self) -> Iterator[npt.NDArray[Any]]:
         return (self[row] for row in range(len(self)))
 
+    def to_lists(self) -> list[list[Any]]:
+        """Returns each path as a list of vertex ids.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Paths(np.array([1, 2, 4, 1, 4]), np.array([0, 3, 5]), np.array([2.0, 1.0]), 2).to_lists()
+        [[1, 2, 4], [1, 4]]
+        """
+        ids, offsets = self.ids.tolist(), self.offsets.tolist()
+        return [ids[start:stop] for start, stop in itertools.pairwise(offsets)]
+
+    def edge_lists(self) -> list[list[tuple[Any, Any]]]:
+        """Returns the edges of each path as a list of pairs of vertex ids, in the order and direction of the path.
+
+        A path does not have labels, ranks or properties of its edges: ``edge_properties`` reads them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Paths(np.array([1, 2, 4, 1, 4]), np.array([0, 3, 5]), np.array([2.0, 1.0]), 2).edge_lists()
+        [[(1, 2), (2, 4)], [(1, 4)]]
+        """
+        return [list(itertools.pairwise(path)) for path in self.to_lists()]
+
     def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> npt.NDArray[Any]:
         """Refused: lists of ids are no table of numbers.
 
@@ -490,7 +516,8 @@ class Csr(_Table):
     """The edges of a label as compressed rows, in read-only arrays. There is a row for each vertex.
 
     If the label states the kinds of its ends, only vertices of these kinds have a row. The matrix is
-    ``scipy.sparse.csr_array((csr.weights, csr.targets, csr.offsets))``, with ones if ``weights`` is None.
+    ``scipy.sparse.csr_array((csr.weights, csr.targets, csr.offsets), copy=True)``, with ones if ``weights`` is
+    None. Without the copy, SciPy fails when it sums parallel edges in place; ``Snapshot.to_scipy`` makes it.
 
     Attributes
     ----------

@@ -306,6 +306,17 @@ def test_batches_of_results_are_made_when_they_are_pulled() -> None:
     assert counted.made == 3 and rest.num_rows == count - 65_536 and rest["value"][-1].as_py() == 7
 
 
+def test_paths_are_lists_of_ids_and_of_edges() -> None:
+    with hedgerow.open(keys="str") as db:
+        db.add_edges(["a", "b", "a"], ["b", "c", "c"])
+        found = db.snapshot().run("k_shortest_paths", source="a", target="c", k=5)
+        assert found.to_lists() == [["a", "c"], ["a", "b", "c"]] == [path.tolist() for path in found]
+        assert found.edge_lists() == [[("a", "c")], [("a", "b"), ("b", "c")]]
+        assert [len(edges) for edges in found.edge_lists()] == found.lengths.tolist()
+        none = db.snapshot().run("k_shortest_paths", source="c", target="a", k=5)
+        assert none.to_lists() == none.edge_lists() == []
+
+
 def test_ids_of_results_become_objects_only_when_they_are_read() -> None:
     with hedgerow.open(keys="str") as db:
         count = 70_000
