@@ -133,7 +133,8 @@ fn a_job_beside_the_pool_has_a_thread_of_its_own() {
     let job = crate::start_beside("beside", || {
         assert!(rayon::current_thread_index().is_none());
         // It may wait for threads of the pool.
-        crate::map(0..4_usize, |at| at).len() + std::thread::current().name().map_or(0, str::len)
+        crate::map((0..4_usize).into_par_iter(), |at| at).len()
+            + std::thread::current().name().map_or(0, str::len)
     });
     assert_eq!(job.join(), 4 + "beside".len());
 }
