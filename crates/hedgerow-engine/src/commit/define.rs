@@ -10,7 +10,7 @@ use hedgerow_core::{
 
 use super::order::{draw, must_apply};
 use crate::files::log::Record;
-use crate::state::edge_key::EdgeKey;
+use crate::state::edge_key::{EdgeKey, WEIGHT};
 use crate::state::store::Engine;
 
 /// Refuses a value that is too long.
@@ -189,6 +189,7 @@ impl Engine {
             return agree(found);
         }
         check_name("property", name)?;
+        self.check_no_weight(label, name)?;
         self.check_writable()?;
         let _defining = self.catalog.schema.defining.lock();
         let mut schema = (*self.catalog.schema.load_full()).clone();
@@ -250,6 +251,16 @@ impl Engine {
         schema.changed() > start && schema.definitions().filter(|(ts, _)| *ts > start).count() as u64 == drawn
     }
 
+    /// Refuses the stored weight of an edge as a property: reads would show the weight in its place.
+    fn check_no_weight(&self, label: LabelId, name: &str) -> Result<()> {
+        if name != WEIGHT || !self.catalog.is_weighted(label) {
+            return Ok(());
+        }
+        let what =
+            "weight is the stored weight of an edge of the default label: put the edge again to set it";
+        Err(ArgumentError::Invalid(what.to_owned()).into())
+    }
+
     /// Returns the cells of a row or of a patch, by property id. Defines new properties. Keeps nulls, for
     /// patches.
     pub(crate) fn cells<N: AsRef<str>, V: Into<Value>>(
@@ -263,6 +274,7 @@ impl Engine {
         for (name, value) in properties {
             let (name, value) = (name.as_ref(), value.into());
             check_value(name, &value)?;
+            self.check_no_weight(owner.label, name)?;
             let known = schema.label_by_id(owner.label).and_then(|l| l.property_of(owner.of, name));
             match (value.property_type(), known) {
                 (Some(kind), Some(known)) if known.property_type() == kind => cells.push((known.id(), value)),

@@ -58,8 +58,8 @@ impl WriteTxn {
     /// property. Returns whether the edge exists. Reads the edge. O(log degree + bytes of the properties).
     ///
     /// # Errors
-    /// Those of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`]. The weight of an edge
-    /// is not set here.
+    /// Those of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`];
+    /// [`ArgumentError::Invalid`] for the stored weight of a weighted graph, which only a put sets.
     pub fn update_edge<'a, N: AsRef<str>, V: Into<Value>>(
         &mut self,
         edge: impl Into<EdgeKey<'a>>,

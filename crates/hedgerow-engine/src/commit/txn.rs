@@ -176,12 +176,13 @@ impl WriteTxn {
         self.engine.check_owner()?;
         let (before, coming, others) = (self.ops.len(), edges.size_hint().0, self.edges_of_removed);
         let attributes = self.attributes.filled();
+        let unweighted = if kind == OpKind::Remove { 0.0 } else { 1.0 };
         self.engine.catalog.check_operations(before.saturating_add(others).saturating_add(coming))?;
         self.ops.reserve(coming);
         for edge in edges {
             let pushed = match edge.key.is_default() {
-                true => self.push_default(kind, edge, others),
-                false => self.push_labelled(kind, edge),
+                true => self.push_default(kind, edge, unweighted, others),
+                false => self.push_labelled(kind, edge.key, unweighted),
             };
             if pushed.is_err() {
                 self.ops.truncate(before);
@@ -195,7 +196,13 @@ impl WriteTxn {
     /// Adds an operation on an edge of the default label. Always inlined, so that the usual edge stays in
     /// registers: a call took twice as long.
     #[inline(always)]
-    fn push_default(&mut self, kind: OpKind, edge: EdgeToWrite<'_>, others: usize) -> Result<()> {
+    fn push_default(
+        &mut self,
+        kind: OpKind,
+        edge: EdgeToWrite<'_>,
+        unweighted: f64,
+        others: usize,
+    ) -> Result<()> {
         let WriteTxn { engine, ops, keys, .. } = self;
         engine.check_key(edge.key.src)?;
         engine.check_key(edge.key.dst)?;
@@ -204,17 +211,17 @@ impl WriteTxn {
         }
         engine.catalog.check_operations((ops.len() + 1).saturating_add(others))?;
         let (src, dst) = (keys.intern(edge.key.src), keys.intern(edge.key.dst));
-        ops.push(TxnOp::plain(kind, src, dst, edge.weight.unwrap_or(1.0)));
+        ops.push(TxnOp::plain(kind, src, dst, edge.weight.unwrap_or(unweighted)));
         Ok(())
     }
 
     #[inline(never)]
-    fn push_labelled(&mut self, kind: OpKind, edge: EdgeToWrite<'_>) -> Result<()> {
+    fn push_labelled(&mut self, kind: OpKind, edge: EdgeKey<'_>, unweighted: f64) -> Result<()> {
         let item = match kind {
-            OpKind::Remove => self.item(edge.key)?,
-            _ => self.item_for_writing(edge.key)?,
+            OpKind::Remove => self.item(edge)?,
+            _ => self.item_for_writing(edge)?,
         };
-        self.push_item(kind, item, 1.0, Cells::new())
+        self.push_item(kind, item, unweighted, Cells::new())
     }
 
     /// Inserts an edge. Returns whether it was new; an existing edge is left as it is. Reads the edge. O(log
@@ -344,11 +351,15 @@ impl WriteTxn {
     fn commit_alone(&self) -> Result<Option<Outcome>> {
         let [op] = self.ops[..] else { return Ok(None) };
         let blind = self.reads.is_empty() && self.isolation == Isolation::Serializable;
-        if !(op.is_default_edge() && blind && self.create) {
+        // The short way names an edge by its ends. No edge of the default label has another rank than 0, but
+        // a removal may name one.
+        let attributes = self.attributes.table();
+        let is_plain = op.is_default_edge() && attributes.rank(op.attributes) == 0;
+        if !(is_plain && blind && self.create) {
             return Ok(None);
         }
         let (src, dst) = (self.keys.key(op.src), self.keys.key(op.dst));
-        let given = self.attributes.table().given(op.attributes);
+        let given = attributes.given(op.attributes);
         autocommit::edge_unpublished(&self.engine, op.kind, src, dst, op.weight, || given).map(Some)
     }
 

@@ -95,7 +95,7 @@ impl Snapshot {
         self.for_each_of(&lists, id, |label, direction, other, rank| {
             copies.push((label, direction, other, rank));
         })?;
-        let mut edges = self.edges_of_copies(&lists, id, &copies)?;
+        let mut edges = self.edges_of_copies(&lists, id, (&copies, copies.len()))?;
         edges.sort_by(|a, b| (&a.key, a.label, a.rank).cmp(&(&b.key, b.label, b.rank)));
         Ok(Some(edges))
     }

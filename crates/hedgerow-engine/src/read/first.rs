@@ -98,20 +98,21 @@ type Place = (VertexKey, LabelId, u64, bool, VertexId);
 struct Least {
     limit: usize,
     places: BinaryHeap<Place>,
-    more: bool,
+    /// The number of offered places.
+    offered: usize,
 }
 
 impl Least {
     fn new(limit: usize) -> Least {
-        Least { limit, places: BinaryHeap::new(), more: false }
+        Least { limit, places: BinaryHeap::new(), offered: 0 }
     }
 
     fn offer(&mut self, place: Place) {
+        self.offered += 1;
         if self.places.len() < self.limit {
             self.places.push(place);
             return;
         }
-        self.more = true;
         if let Some(mut greatest) = self.places.peek_mut()
             && place < *greatest
         {
@@ -137,8 +138,9 @@ impl Snapshot {
     /// more; `None` if there is no such vertex. Reads the properties of the returned edges only.
     ///
     /// O(labels + degree log limit + bytes of the returned properties), and memory for `limit` edges: lists
-    /// are sorted by vertex id, so the call compares the key or the rank of each neighbor. A selection by
-    /// ranks or properties also takes memory for the list of one label.
+    /// are sorted by vertex id, so the call compares the key or the rank of each neighbor. If the limit is at
+    /// least a 16th of the degree, it reads the properties in one pass over the list. A selection by ranks or
+    /// properties also takes memory for the list of one label.
     ///
     /// ```
     /// use hedgerow::{EdgeKey, EdgeLimit, Graph, LabelOptions};
@@ -173,24 +175,25 @@ impl Snapshot {
             false => self.lists(edges.into())?,
         };
         let Some(id) = self.end_of_lists(&lists, key.into())? else { return Ok(None) };
-        let copies = match wanted.newest {
+        let (copies, degree) = match wanted.newest {
             true => self.newest_of(&lists, id, wanted.limit)?,
             false => self.first_by_key(&lists, id, wanted.limit)?,
         };
+        let more = degree > copies.len();
         let found = match wanted.properties {
-            true => self.edges_of_copies(&lists, id, &copies.found)?,
-            false => self.edges_without_properties(copies.found)?,
+            true => self.edges_of_copies(&lists, id, (&copies, degree))?,
+            false => self.edges_without_properties(copies)?,
         };
-        Ok(Some(Limited { found, more: copies.more }))
+        Ok(Some(Limited { found, more }))
     }
 
-    fn first_by_key(&self, lists: &Lists<'_>, id: VertexId, limit: usize) -> Result<Limited<Copy>> {
+    /// Returns the copies of the first edges, and the number of all edges in the lists.
+    fn first_by_key(&self, lists: &Lists<'_>, id: VertexId, limit: usize) -> Result<(Vec<Copy>, usize)> {
         let least = self.least(lists, id, limit)?;
         let copy = |(_, label, rank, is_in, other)| {
             (label, if is_in { Direction::In } else { Direction::Out }, other, rank)
         };
-        let found = least.places.into_sorted_vec().into_iter().map(copy).collect();
-        Ok(Limited { found, more: least.more })
+        Ok((least.places.into_sorted_vec().into_iter().map(copy).collect(), least.offered))
     }
 
     fn edges_without_properties(&self, copies: Vec<Copy>) -> Result<Vec<EdgeOf>> {

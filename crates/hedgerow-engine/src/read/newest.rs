@@ -13,7 +13,6 @@ use hedgerow_mem::version::Read;
 use hedgerow_pager::pager::pages::Wanted;
 
 use crate::read::at_vertex::{Copy, EdgeOf};
-use crate::read::first::Limited;
 use crate::read::lent::{Lent, LentEdge};
 use crate::read::properties::named;
 use crate::read::selection_ref::{EdgeSelectionRef, Lists};
@@ -21,6 +20,8 @@ use crate::read::snapshot::Snapshot;
 
 /// An edge of a list: its rank and the other endpoint.
 type End = (u64, VertexId);
+/// The number of entries that a pass over a list reads in the time of about one look-up.
+const LOOK_UPS_OF_A_PASS: usize = 16;
 /// The weight and the properties of an edge, if its list has them.
 type Copied = Option<(f64, Option<Row>)>;
 
@@ -121,8 +122,9 @@ impl Lent<'_> {
             self.0.visit_newest_where_they_lie((label, of_label), id, limit, f)?;
             return Ok(true);
         }
-        let copies = self.0.newest_of(&lists, id, limit)?.found;
-        for (edge, &(.., other, rank)) in self.0.edges_of_copies(&lists, id, &copies)?.iter().zip(&copies) {
+        let (copies, degree) = self.0.newest_of(&lists, id, limit)?;
+        let edges = self.0.edges_of_copies(&lists, id, (&copies, degree))?;
+        for (edge, &(.., other, rank)) in edges.iter().zip(&copies) {
             f(LentEdge::copied((rank, other), edge));
         }
         Ok(true)
@@ -130,17 +132,20 @@ impl Lent<'_> {
 }
 
 impl Snapshot {
-    /// Returns the copies of the newest edges.
-    pub(super) fn newest_of(&self, lists: &Lists<'_>, id: VertexId, limit: usize) -> Result<Limited<Copy>> {
+    /// Returns the copies of the newest edges, and the number of all edges in the lists.
+    pub(super) fn newest_of(
+        &self,
+        lists: &Lists<'_>,
+        id: VertexId,
+        limit: usize,
+    ) -> Result<(Vec<Copy>, usize)> {
         let (mut newest, mut degree) = (Newest::new(limit, 0), 0);
         self.for_each_of(lists, id, |label, direction, other, rank| {
             degree += 1;
             newest.offer((rank, other), (label, direction));
         })?;
         let copy = |((rank, other), (label, direction))| (label, direction, other, rank);
-        let found: Vec<Copy> = newest.finish().into_iter().map(copy).collect();
-        let more = degree > found.len();
-        Ok(Limited { found, more })
+        Ok((newest.finish().into_iter().map(copy).collect(), degree))
     }
 
     /// Returns the lists of a choice of edges, and refuses labels whose edges have no ranks.
@@ -237,13 +242,14 @@ impl Snapshot {
         Ok(ranks)
     }
 
-    /// Returns these edges of a vertex with their properties, in the given order. If they are in one list
-    /// that has properties, reads them in one pass over it.
+    /// Returns these edges of a vertex with their properties, in the given order. `degree` is the number of
+    /// edges in the lists. If many of a list that has properties are wanted, reads them in one pass over the
+    /// list; else looks each one up.
     pub(super) fn edges_of_copies(
         &self,
         lists: &Lists<'_>,
         id: VertexId,
-        copies: &[Copy],
+        (copies, degree): (&[Copy], usize),
     ) -> Result<Vec<EdgeOf>> {
         let directed = self.engine().catalog.config.directed;
         // Incoming lists have no properties, not even for a self-loop.
@@ -252,15 +258,20 @@ impl Snapshot {
                 && self.engine().catalog.placement().ends(id, other).0 == id
         };
         let mut rows = match *lists {
-            Lists::OfLabel(label, direction) if copies.iter().any(is_own) => {
-                self.rows_of(label, id, direction, copies)?
+            Lists::OfLabel(label, direction)
+                if copies.len() >= degree / LOOK_UPS_OF_A_PASS && copies.iter().any(is_own) =>
+            {
+                let mut own: Vec<usize> = (0..copies.len()).filter(|&at| is_own(&copies[at])).collect();
+                // The order of the list: by neighbor, then by rank.
+                own.sort_unstable_by_key(|&at| (copies[at].2, copies[at].3));
+                self.rows_of((label, id, direction), copies, own)?
             }
             _ => vec![None; copies.len()],
         };
         let schema = self.engine().catalog.schema.load_full();
         let edge = |(copy, row): (&Copy, &mut Copied)| {
             let &(label, direction, other, rank) = copy;
-            let properties = match row.take().filter(|_| is_own(copy)) {
+            let properties = match row.take() {
                 Some((weight, row)) => {
                     let weighted = self.engine().catalog.is_weighted(label);
                     named(&schema, label, weighted.then_some(weight), row.as_ref())
@@ -274,18 +285,15 @@ impl Snapshot {
         copies.iter().zip(&mut rows).map(edge).collect()
     }
 
-    /// Returns weight and properties of these edges from the vertex's own list, in one pass over the list.
+    /// Returns weight and properties of some of these edges, given by their places in the order of the list,
+    /// from the vertex's own list, in one pass over it.
     fn rows_of(
         &self,
-        label: LabelId,
-        id: VertexId,
-        direction: Direction,
+        (label, id, direction): (LabelId, VertexId, Direction),
         copies: &[Copy],
+        order: Vec<usize>,
     ) -> Result<Vec<Copied>> {
         let end = |at: usize| (copies[at].2, copies[at].3);
-        let mut order: Vec<usize> = (0..copies.len()).collect();
-        // The order of the list: by neighbor, then by rank.
-        order.sort_unstable_by_key(|&at| end(at));
         let (mut next, mut rows) = (order.into_iter().peekable(), vec![None; copies.len()]);
         self.for_each_item(label, id, direction, |item| {
             if next.peek().is_some_and(|&at| end(at) == (item.dst, item.rank)) {

@@ -173,13 +173,18 @@ impl VertexScan {
         Ok((ids, keys))
     }
 
-    /// Returns how many of the vertices that are left are of one kind. O(vertices).
+    /// Returns how many of the vertices that are left are of one kind. O(vertices); O(subgraphs) in a graph
+    /// with one kind.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchKind`](crate::ArgumentError::NoSuchKind); the errors of every [read](Snapshot).
     pub fn count_of(mut self, kind: KindId) -> Result<u64> {
         self.snapshot.engine().check_owner()?;
         self.snapshot.schema_seen().check_kind(kind)?;
+        if !self.snapshot.has_kinds() {
+            let left = (self.next.0..self.end.0).map(|id| self.census.present(SubgraphId(id)).count_ones());
+            return Ok(self.vertices.len() as u64 + left.map(u64::from).sum::<u64>());
+        }
         let count = |vertices: &[(VertexId, KindId)]| vertices.iter().filter(|(_, of)| *of == kind).count();
         let mut found = count(self.vertices.as_slice());
         while let Some(page) = self.next_page() {

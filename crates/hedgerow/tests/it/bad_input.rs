@@ -1,7 +1,8 @@
 //! Mistakes of a caller: each returns a typed error and leaves no partial change.
 
 use hedgerow::{
-    ArgumentError, CommitError, Direction, Error, Graph, KeyKind, OpenError, Options, StateError,
+    ArgumentError, CommitError, Direction, EdgeKey, Error, Graph, KeyKind, LabelOptions, OpenError, Options,
+    PropertyType, StateError, Value,
 };
 use hedgerow_testkit::SimFs;
 
@@ -56,10 +57,65 @@ fn weights_that_are_none() {
         graph.snapshot().unwrap().default_label().weight_between(1, 2).unwrap(),
         Some(f64::NEG_INFINITY)
     );
+    // The stored weight is no property that a program can define, or change with the others.
+    assert!(is_invalid(graph.define_edge_property("", "weight", PropertyType::F64)));
+    assert!(is_invalid(graph.update_edge((1, 2), [("weight", 0.5)])));
+    assert!(is_invalid(graph.write().unwrap().update_edge((1, 2), [("weight", Value::Null)])));
+    graph.put_edge_with((1, 2), [("weight", 0.5)]).unwrap();
+    graph.put_edge_with(EdgeKey::new("likes", 1, 2), [("weight", 4)]).unwrap();
+    graph.update_edge(EdgeKey::new("likes", 1, 2), [("weight", 5)]).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!(snapshot.edge_properties((1, 2)).unwrap().unwrap()[0].1, Value::F64(0.5));
+    assert!(snapshot.schema().label("").unwrap().properties().is_empty());
     let plain = Graph::in_memory().unwrap();
     let mut tx = plain.write().unwrap();
     assert!(is_invalid(tx.put_edge((1, 2, 1.0))) && is_invalid(tx.insert_edge((1, 2, 1.0))));
     assert!(tx.operation_count() == 0 && tx.commit().is_ok());
+}
+
+#[test]
+fn a_batch_of_labelled_edges_with_a_wrong_one_adds_none() {
+    let graph = Options::new().weighted(true).in_memory().unwrap();
+    graph.define_label("calls", LabelOptions::new().multi(true)).unwrap();
+    let (knows, call) = (EdgeKey::new("knows", 1, 2), EdgeKey::new("calls", 1, 2).rank(7));
+    let mut tx = graph.write().unwrap();
+    tx.put_edge((5, 6)).unwrap();
+    assert!(is_invalid(tx.put_edges([call, knows, EdgeKey::new("knows", 2, 3).rank(4)])));
+    let missing = EdgeKey::new("none of this name", 1, 2);
+    assert!(matches!(
+        tx.remove_edges([call, missing]),
+        Err(Error::Argument(ArgumentError::NoSuchLabel { .. }))
+    ));
+    assert_eq!(tx.operation_count(), 1);
+    tx.put_edges([call, knows, EdgeKey::new("", 1, 2)]).unwrap();
+    tx.insert_edges([(1, 2, 0.5), (1, 3, 0.25)]).unwrap();
+    tx.remove_edges([knows]).unwrap();
+    assert_eq!(tx.edge_list(1, Direction::Out).unwrap().unwrap().len(), 3);
+    tx.commit().unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    assert!(snapshot.contains_edge(call).unwrap() && !snapshot.contains_edge(knows).unwrap());
+    let weights =
+        [(1, 2), (1, 3), (5, 6)].map(|(a, b)| snapshot.default_label().weight_between(a, b).unwrap());
+    assert_eq!(weights, [Some(1.0), Some(0.25), Some(1.0)]);
+    let mut tx = graph.write().unwrap();
+    assert!(!tx.insert_edge(call).unwrap() && tx.insert_edge(knows).unwrap());
+    assert!(tx.remove_edge(knows).unwrap() && !tx.remove_edge(call.rank(8)).unwrap());
+    assert!(tx.remove_edge(call).unwrap() && !tx.contains_edge(call).unwrap());
+    tx.commit().unwrap();
+    assert!(!graph.snapshot().unwrap().contains_edge(call).unwrap());
+    assert!(
+        graph.put_edge(call).unwrap()
+            && graph.remove_edge(call).unwrap()
+            && !graph.remove_edge(call).unwrap()
+    );
+    assert!(graph.remove_edge(missing).is_err());
+    // No edge of the default label has a rank, so none of these removals finds one.
+    let ranked = EdgeKey::new("", 1, 2).rank(3);
+    let mut tx = graph.write().unwrap();
+    tx.remove_edges([ranked]).unwrap();
+    tx.commit().unwrap();
+    assert!(!graph.write().unwrap().remove_edge(ranked).unwrap() && !graph.remove_edge(ranked).unwrap());
+    assert!(graph.snapshot().unwrap().contains_edge(EdgeKey::new("", 1, 2)).unwrap());
 }
 
 #[test]

@@ -81,7 +81,7 @@ pub struct TieredView {
 impl TieredView {
     /// Returns the graph of the chosen edges for kernels, whose data need not be in memory: see
     /// [`TieredView`]. If all is in memory, a [view](Snapshot::view) is much faster;
-    /// [`Snapshot::kernel_view`] chooses between them.
+    /// [`KernelView::new`] chooses between them.
     ///
     /// O(subgraphs), and a read of the directory of each page that is not in memory, in parallel on the
     /// current rayon pool. To count the edges it also scans the labels, unless labels of a directed graph are
