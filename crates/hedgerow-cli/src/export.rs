@@ -122,6 +122,10 @@ fn export_lines(
     let is_default = label.id() == LabelId::DEFAULT;
     let weighted = config.weighted && is_default;
     if as_json {
+        if args.vertices.as_deref().is_some_and(|path| path.as_os_str() == "-") {
+            let why = "--vertices -: standard output has the edges as JSON; name a file";
+            return Err(CliError::Usage(why.to_owned()));
+        }
         edge_objects::write(snapshot, label, weighted, args.properties)?;
         return Ok((0, write_vertices(args, kind, snapshot, delimiter)?));
     }

@@ -1,8 +1,8 @@
 //! GraphML: nodes and edges of one file, which is read once for each.
 
-use hedgerow::{PropertyType, Value, VertexKeyRef};
+use hedgerow::{KindId, PropertyType, Value, VertexKeyRef};
 use hedgerow_core::property::MAX_NAME_BYTES;
-use hedgerow_workload::read::{Column, EdgeFormat, ReadError};
+use hedgerow_workload::read::{Column, EdgeFormat, ReadError, parse_weight};
 
 use crate::Error;
 use crate::graphml_items::{Element, Fault, Head, Key};
@@ -194,7 +194,7 @@ pub(crate) fn for_each(
             }
             (Ok(Element::Edge { line, ends }), Content::Edges(table)) => {
                 let item = read_values(&reader, xml, &table.properties, &mut values, &mut passed)
-                    .and_then(|()| edge(&reader, xml, rules, table, (line, &ends), &mut passed));
+                    .and_then(|()| edge(&reader, xml, rules, table, (line, &ends, input.kind), &mut passed));
                 match item {
                     Ok(item) => keep(Item::Edge(EdgeItem { values: &values, ..item }, table))?,
                     Err(why) => reject(line, why)?,
@@ -217,11 +217,14 @@ pub(crate) fn for_each(
 
 fn key<'a>(
     rules: &Rules<'_>,
-    kind: hedgerow::KindId,
+    kind: KindId,
     text: &'a str,
     attribute: &str,
     passed: &mut Passed,
 ) -> Result<VertexKeyRef<'a>, String> {
+    if text.is_empty() {
+        return Err(format!("{attribute} is empty"));
+    }
     let key = rules.kinds.parse(kind, text).map_err(|why| format!("{attribute}: {why}"))?;
     passed.key(rules.kinds.keys(kind), text);
     Ok(key)
@@ -255,7 +258,7 @@ fn edge<'a>(
     xml: &Xml,
     rules: &Rules<'_>,
     table: &'a EdgeTable,
-    (line, ends): (u64, &'a [String; 2]),
+    (line, ends, node_kind): (u64, &'a [String; 2], KindId),
     passed: &mut Passed,
 ) -> Result<EdgeItem<'a>, String> {
     let label = match (&table.label, xml.label.and_then(|at| reader.get(at)).map(str::trim)) {
@@ -279,16 +282,20 @@ fn edge<'a>(
     };
     let weight = match xml.weight {
         None => 1.0,
-        Some(at) => match reader.get(at).map(|text| text.trim().parse::<f64>()) {
-            Some(Ok(weight)) if !weight.is_nan() => weight,
-            Some(_) => {
-                return Err(format!("weight is not a number: {:?}", reader.get(at).unwrap_or_default()));
-            }
+        Some(at) => match reader.get(at) {
+            Some(text) => parse_weight(text.trim()).map_err(|why| why.to_string())?,
             None => return Err("no weight".to_owned()),
         },
     };
     if rules.finite && !weight.is_finite() {
         return Err(format!("weight {weight} cannot be added: weights must be finite"));
+    }
+    // Nodes and the ends of edges have their ids in common, so they are the same vertices.
+    if kinds != [node_kind; 2] {
+        return Err(format!(
+            "edges of label {label:?} join vertices of other kinds than the nodes of the file: \
+             --kind states the kind of the nodes, --from and --to those of the ends"
+        ));
     }
     let src = key(rules, kinds[0], &ends[0], "source", passed)?;
     let dst = key(rules, kinds[1], &ends[1], "target", passed)?;

@@ -14,7 +14,7 @@ use crate::graphml_items::{Attributes, Element, Fault, Head, Key, of};
 use crate::xml_source::Source;
 
 /// The maximal number of keys.
-const MAX_KEYS: usize = 65_535;
+const MAX_KEYS: usize = 4_096;
 
 /// A reader of the nodes and edges of a file.
 pub(crate) struct GraphmlReader {
@@ -167,6 +167,9 @@ impl GraphmlReader {
             match self.event()? {
                 Event::Start(start) if start.local_name().as_ref() == "default" => {
                     default = Some(self.text()?.0);
+                }
+                Event::Empty(start) if start.local_name().as_ref() == "default" => {
+                    default = Some(String::new());
                 }
                 Event::Start(_) => self.skip(false)?,
                 Event::End(_) => return Ok(default),
@@ -346,6 +349,9 @@ impl GraphmlReader {
                 Event::End(_) => return Ok(fault),
                 Event::Eof => return Err(self.fault("the file ends inside of an element")),
                 Event::Text(text) if !text.trim().is_empty() => {
+                    fault.get_or_insert_with(|| "text outside of data".to_owned());
+                }
+                Event::CData(_) | Event::GeneralRef(_) => {
                     fault.get_or_insert_with(|| "text outside of data".to_owned());
                 }
                 _ => {}

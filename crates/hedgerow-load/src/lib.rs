@@ -71,7 +71,8 @@ pub use watch::{Progress, Watch};
 ///
 /// # Errors
 /// [`Error::Options`], and an error that names file and line if something cannot be loaded; the store is then
-/// as before. [`Error::Committed`] if it fails later, with the number of rows that stay.
+/// as before, except for definitions of labels, kinds and properties. [`Error::Committed`] if it fails later,
+/// with the number of rows that stay.
 pub fn load(graph: &Graph, options: &LoadOptions, watch: Watch<'_>) -> Result<LoadReport, Error> {
     run(&Target::Open(graph), options, watch).map(|(report, _)| report)
 }
@@ -215,7 +216,9 @@ fn apply_kinds(options: &LoadOptions, kinds: &mut Kinds, inputs: &mut [Input]) -
             return Err(Error::Options(why.to_owned()));
         }
         let id = kinds.define(name, options.kind_keys)?;
-        inputs.iter_mut().filter(|input| input.has_vertices()).for_each(|input| input.kind = id);
+        // The edges of GraphML join the nodes of the same file.
+        let has_nodes = |input: &&mut Input| input.has_vertices() || input.xml.is_some();
+        inputs.iter_mut().filter(has_nodes).for_each(|input| input.kind = id);
     }
     let (Some(from), Some(to)) = (&options.from, &options.to) else { return Ok(()) };
     if options.label.as_ref().is_some_and(String::is_empty) {

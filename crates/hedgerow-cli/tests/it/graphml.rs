@@ -149,3 +149,41 @@ fn a_published_file_is_loaded_whole() {
     assert!(schema.contains("\"route\"") && schema.contains("dist"), "{schema}");
     assert!(field(&loaded, "new_edges").as_u64() > Some(100), "{loaded}");
 }
+
+#[test]
+fn nodes_and_the_ends_of_edges_are_the_same_vertices() {
+    let bench = Bench::new();
+    let path = bench.file("a.graphml", file(ELEMENTS));
+    let (store, options) = (bench.store(), "--label knows --from person --to person");
+    hedgerow(&format!("load @ @ {options} --kind person"), &[&store, &path]).ok();
+    assert_eq!(hedgerow("neighbors @ person:1 --csv", &[&store]).ok().lines().count(), 2);
+    let found = hedgerow("find @ --kind person --json age=30", &[&store]).ok();
+    assert_eq!(field(&found, "vertices").as_array().map(Vec::len), Some(1), "{found}");
+    // The label states the kinds now. Nodes of the default kind would be other vertices.
+    for options in ["--label knows", options] {
+        let error = hedgerow(&format!("load @ @ {options}"), &[&store, &path]).fails(1);
+        assert!(error.contains("join vertices of other kinds than the nodes of the file"), "{error}");
+    }
+}
+
+#[test]
+fn what_other_layouts_refuse_is_refused_here_too() {
+    let bench = Bench::new();
+    let refused = |elements: &str, options: &str, why: &str| {
+        let path = bench.file("a.graphml", file(elements));
+        let error = hedgerow(&format!("load @ @ {options}"), &[&bench.store(), &path]).fails(1);
+        assert!(error.contains(why), "{error}");
+    };
+    let weight = "<edge source=\"1\" target=\"2\"><data key=\"w\">9007199254740993</data></edge>";
+    refused(weight, "--weighted", "9007199254740993");
+    refused("<node id=\"\"/>", "--keys str", "id is empty");
+    refused("<node id=\"1\"><![CDATA[x]]></node>", "", "text outside of data");
+    let empty = file("<node id=\"1\"/>").replace("<default>7</default>", "").replace(
+        "attr.name=\"name\" attr.type=\"string\"/>",
+        "attr.name=\"name\" attr.type=\"string\"><default/></key>",
+    );
+    let path = bench.file("empty.graphml", empty);
+    hedgerow("load @ @", &[&bench.store(), &path]).ok();
+    let found = hedgerow("get vertex @ 1 --csv", &[&bench.store()]).ok();
+    assert!(found.contains("name,utf8,\"\""), "{found}");
+}

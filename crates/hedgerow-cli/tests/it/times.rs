@@ -78,3 +78,17 @@ fn times_that_are_cut_are_counted() {
     let exported = hedgerow("export @ --properties", &[&again]).ok();
     assert_eq!(exported, "src,dst,at:timestamp\n1,2,9223372036854775807\n1,3,-9223372036854775808\n");
 }
+
+#[test]
+fn a_time_that_becomes_a_property_is_not_reported_as_left_out() {
+    let bench = Bench::new();
+    let file = bench.file("mails.txt", "1 2 1448928000\n1 3 1451606400\n");
+    let (left, kept) = (bench.path("left"), bench.path("kept"));
+    let loaded = hedgerow("load @ @ --format temporal --label mail --json", &[&left, &file]).ok();
+    assert!(field(&loaded, "notes")[0]["note"].to_string().contains("times in column 3 are left out"));
+    let options = "--format temporal --label mail --property at:timestamp_s=3 --json";
+    let loaded = hedgerow(&format!("load @ @ {options}"), &[&kept, &file]).ok();
+    assert_eq!(field(&loaded, "notes"), json!([]));
+    let exported = hedgerow("export @ --label mail --properties", &[&kept]).ok();
+    assert_eq!(exported, "src,dst,at:timestamp\n1,2,2015-12-01T00:00:00Z\n1,3,2016-01-01T00:00:00Z\n");
+}

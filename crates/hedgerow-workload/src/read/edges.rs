@@ -164,9 +164,9 @@ impl EdgeReader {
         (0..self.widest).filter(move |at| !is_read(at)).map(name)
     }
 
-    /// Returns the position of the weight (2) or of the time (3), from 0.
+    /// Returns the position of the weight (2) or of the time (3), from 0, unless a further column keeps it.
     pub fn column(&self, what: usize) -> Option<usize> {
-        self.columns.at.get(what).copied().flatten()
+        self.columns.at.get(what).copied().flatten().filter(|at| !self.extra_at.contains(at))
     }
 
     /// Returns the file.

@@ -33,7 +33,7 @@ pub use lines::{Lines, MAX_LINE_BYTES};
 pub use matrix_error::MatrixError;
 pub use matrix_market::{MatrixMarket, MatrixSizes, MatrixValues, Symmetry};
 pub use names::{ImporterColumn, ImporterRole, importer_columns, usual_column};
-pub use numbers::is_rounded;
+pub use numbers::{is_rounded, parse_weight};
 pub use progress::Progress;
 pub use sniff::{FieldKind, Sniffed, sniff};
 pub use time::{ReadTime, TimeError, TimeUnit, read_time, show_time};

@@ -3,12 +3,12 @@
 use super::RowError;
 use super::time::date_seconds;
 
-/// Parses a number as an `f64`.
+/// Parses a number as an `f64`. O(length).
 ///
 /// # Errors
 /// [`RowError::NotANumber`], also for NaN; [`RowError::Rounded`] for a whole number that no `f64` equals, and
 /// for one beyond the largest.
-pub(super) fn parse_weight(text: &str) -> Result<f64, RowError> {
+pub fn parse_weight(text: &str) -> Result<f64, RowError> {
     match text.parse::<f64>() {
         Ok(weight) if weight.is_nan() => Err(RowError::not_a_number("weight", text)),
         Ok(weight) if is_rounded(text, weight) => Err(RowError::rounded("weight", text)),
