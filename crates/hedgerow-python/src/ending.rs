@@ -68,6 +68,12 @@ impl Drop for Calling {
     }
 }
 
+/// True once the interpreter ends. From then on the value of an exception must not be asked for: PyO3 would
+/// attach to the interpreter to make the value, and panic.
+pub(crate) fn is_ending() -> bool {
+    ENDING.load(Ordering::SeqCst)
+}
+
 /// Waits until other threads have left the Python code that this crate called. Prevents new such calls.
 #[pyfunction]
 fn end(py: Python<'_>) {

@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::ending::is_ending;
 use crate::imports;
 
 create_exception!(hedgerow, Error, PyException, "Base of all errors of this package.");
@@ -204,6 +205,9 @@ pub(crate) fn raise_kernel(error: KernelError) -> PyErr {
 
 fn conflict(text: String, timestamp: u64) -> PyErr {
     let error = ConflictError::new_err(text);
+    if is_ending() {
+        return error;
+    }
     match Python::attach(|py| error.value(py).setattr("timestamp", timestamp)) {
         Ok(()) => error,
         Err(other) => other,

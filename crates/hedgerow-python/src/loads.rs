@@ -13,9 +13,10 @@ use hedgerow_load::{
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::database::Database;
+use crate::ending::is_ending;
 use crate::error::{DataError, DiskFullError, OperationalError, raise};
 use crate::key::{count, long_count};
 use crate::pool::{On, telling};
@@ -52,9 +53,12 @@ impl<'py> FromPyObject<'_, 'py> for Column {
                 name => Ok(Column(hedgerow_load::Column::Name(name.to_owned()))),
             };
         }
-        let position: u64 = object
-            .extract()
-            .map_err(|_| PyTypeError::new_err("a column is a position from 1, an int, or a name, a str"))?;
+        let wrong = || PyTypeError::new_err("a column is a position from 1, an int, or a name, a str");
+        // A bool is an int of Python.
+        if object.is_instance_of::<PyBool>() {
+            return Err(wrong());
+        }
+        let position: u64 = object.extract().map_err(|_| wrong())?;
         parse_column(&position.to_string()).map(Column).map_err(DataError::new_err)
     }
 }
@@ -68,28 +72,26 @@ fn choice<T: Copy>(option: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
 }
 
 /// Returns the exception for the error of a load, with the file and the line at fault.
-fn raise_load(error: Error) -> PyErr {
+fn raise_load(py: Python<'_>, error: Error) -> PyErr {
     let text = in_python(&error.to_string());
     let (file, line) = error.place();
     let (file, line) = (file.map(|file| file.display().to_string()), line);
     let made = match error {
-        Error::Committed { source, .. } => of_source(*source, text),
-        error => of_source(error, text),
+        Error::Committed { source, .. } => of_source(py, *source, text),
+        error => of_source(py, error, text),
     };
-    let mark = |py: Python<'_>| {
-        let value = made.value(py);
-        if let Some(file) = file {
-            value.setattr("file", file)?;
-        }
-        line.map_or(Ok(()), |line| value.setattr("line", line))
-    };
-    match Python::attach(mark) {
+    if is_ending() {
+        return made;
+    }
+    let value = made.value(py);
+    let marked = file.map_or(Ok(()), |file| value.setattr("file", file));
+    match marked.and_then(|()| line.map_or(Ok(()), |line| value.setattr("line", line))) {
         Ok(()) => made,
         Err(other) => other,
     }
 }
 
-fn of_source(error: Error, text: String) -> PyErr {
+fn of_source(py: Python<'_>, error: Error, text: String) -> PyErr {
     let of_system = |kind: ErrorKind, text: String| match kind {
         ErrorKind::StorageFull => DiskFullError::new_err(text),
         _ => OperationalError::new_err(text),
@@ -101,18 +103,21 @@ fn of_source(error: Error, text: String) -> PyErr {
             None => DataError::new_err(text),
         },
         Error::Store(error) | Error::Kind { source: error, .. } if error.to_string() == text => raise(error),
-        Error::Store(error) | Error::Kind { source: error, .. } => raise_as(error, text),
+        Error::Store(error) | Error::Kind { source: error, .. } => raise_as(py, error, text),
         _ => DataError::new_err(text),
     }
 }
 
 /// Returns the exception for an error of the store, with another text.
-fn raise_as(error: hedgerow::Error, text: String) -> PyErr {
+fn raise_as(py: Python<'_>, error: hedgerow::Error, text: String) -> PyErr {
     let made = raise(error);
-    Python::attach(|py| match made.get_type(py).call1((text,)) {
+    if is_ending() {
+        return made;
+    }
+    match made.get_type(py).call1((text,)) {
         Ok(value) => PyErr::from_value(value),
         Err(other) => other,
-    })
+    }
 }
 
 fn report(py: Python<'_>, report: LoadReport) -> PyResult<Py<PyAny>> {
@@ -154,9 +159,10 @@ impl Database {
     /// The command ``hedgerow load`` has the same options under the same names, and its
     /// [guide](../../guide/cli.md#loading) describes the layouts. Each file is read twice: first every row is
     /// checked, then the rows are written by transactions of ``batch`` rows. If a file cannot be loaded, the
-    /// store is as before. If the second reading fails, or Ctrl-C or ``progress`` ends it, committed
-    /// transactions stay. Other threads may write meanwhile; then the counts of new vertices and edges
-    /// include theirs. There is no checkpoint at the end.
+    /// store is as before, except for definitions of labels, kinds and properties. If the second reading
+    /// fails, or Ctrl-C or ``progress`` ends it, committed transactions stay. Other threads may write
+    /// meanwhile; then the counts of new vertices and edges include theirs. There is no checkpoint at the
+    /// end.
     ///
     /// Parameters
     /// ----------
@@ -328,6 +334,6 @@ impl Database {
         };
         let done = |_: &Cancel| (read[0].load(Relaxed), read[1].load(Relaxed));
         let loaded = telling(py, &self.handle, On::Own, progress, done, work)?;
-        report(py, loaded.map_err(raise_load)?)
+        report(py, loaded.map_err(|error| raise_load(py, error))?)
     }
 }

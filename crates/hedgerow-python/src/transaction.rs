@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use hedgerow::{Value, WriteTxn};
+use hedgerow::{EdgeKey, Value, WriteTxn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -555,9 +555,12 @@ impl Transaction {
     /// weights.
     fn weight(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let (src, dst) = (self.key(src)?, self.key(dst)?);
-        let found = self.with(|txn| txn.edge_property((src.as_ref(), dst.as_ref()), "weight"))?;
-        let unweighted = 1.0;
-        Ok(found.map(|weight| if let Value::F64(weight) = weight { weight } else { unweighted }))
+        let edge = EdgeKey::new("", src.as_ref(), dst.as_ref());
+        if !self.handle.config.weighted {
+            return Ok(self.with(|txn| txn.contains_edge(edge))?.then_some(1.0));
+        }
+        let found = self.with(|txn| txn.edge_property(edge, "weight"))?;
+        Ok(found.and_then(|weight| if let Value::F64(weight) = weight { Some(weight) } else { None }))
     }
 
     /// The neighbors of a vertex, sorted, with one entry for each edge. A neighbor is repeated if there are

@@ -98,6 +98,42 @@ def test_results_are_those_of_the_files(
     assert sorted(map(repr, rows)) == sorted(map(repr, others))
 
 
+# DuckDB takes NaN for the greatest number; `where` and PyArrow follow IEEE 754.
+OF_FLOATS = [
+    "x > 1",
+    "x >= 1",
+    "x < 1",
+    "x <= 1",
+    "x = 1.5",
+    "x <> 1.5",
+    "NOT x <= 1",
+    "NOT x > 1",
+    "x BETWEEN 1 AND 'inf'",
+    "x > 1 OR x IS NULL",
+    "x > 1 AND x < 'inf'",
+    "x = 'NaN'::DOUBLE",
+    "x > 'inf'::DOUBLE",
+    "x IN (0, 1.5, 7)",
+    "x NOT IN (0, 1.5)",
+    "x IS NOT NULL AND NOT (x < 1 OR x = 1.5)",
+    "x IS DISTINCT FROM 1.5",
+]
+
+
+@pytest.mark.parametrize("datasets", [True, False], ids=["datasets", "streams"])
+@pytest.mark.parametrize("condition", OF_FLOATS)
+def test_nan_is_the_greatest_number_of_sql(condition: str, datasets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_sql, "_has_datasets", lambda: datasets)
+    values = [float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1.0, 1.5, None]
+    with hedgerow.open() as db:
+        db.add_edges([1] * 8, range(8), label="has", properties={"x": values})
+        with db.snapshot() as snapshot, duckdb.connect() as connection:
+            connection.execute("CREATE TABLE has (dst BIGINT, x DOUBLE)")
+            connection.executemany("INSERT INTO has VALUES (?, ?)", [list(row) for row in enumerate(values)])
+            query = f"SELECT dst FROM has WHERE {condition} ORDER BY dst"
+            assert snapshot.sql(query).fetchall() == connection.sql(query).fetchall()
+
+
 def test_conditions_of_a_query_are_tested_in_the_store(shop: hedgerow.Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow", reason="PyArrow cannot be installed here")
     made: list[Any] = []
