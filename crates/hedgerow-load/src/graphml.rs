@@ -98,12 +98,12 @@ fn properties(input: &Input, head: &Head, is_chosen: impl Fn(&Key) -> bool) -> R
 
 /// Decides which keys of edges become what. `weighted` is true if weights are read.
 pub(crate) fn settle(input: &mut Input, options: &LoadOptions, weighted: bool) -> Result<(), Error> {
+    let Content::Edges(table) = &input.content else { return Ok(()) };
     let head = head(input)?;
     let drawn = head.keys.iter().filter(|key| key.kind.is_none()).count();
-    if !input.has_vertices() && drawn > 0 {
+    if drawn > 0 {
         input.notes.push(format!("{drawn} keys without name and type are left out: data of an editor"));
     }
-    let Content::Edges(table) = &input.content else { return Ok(()) };
     let key = |option: &str, column: &Option<Column>| match column {
         None => Ok(None),
         Some(Column::Name(name)) => match head.keys.iter().position(|k| k.of_edges && k.name == *name) {

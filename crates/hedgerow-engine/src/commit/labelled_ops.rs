@@ -140,9 +140,7 @@ impl WriteTxn {
         edge: impl Into<EdgeKey<'a>>,
         property: &str,
     ) -> Result<Option<Value>> {
-        let found = self.edge_properties(edge)?;
-        Ok(found
-            .map(|all| all.into_iter().find(|(name, _)| &**name == property).map_or(Value::Null, |p| p.1)))
+        Ok(self.edge_properties(edge)?.map(|all| value_of(all, property)))
     }
 
     /// Returns the properties of a vertex that have a value, if the vertex exists. O(properties).
@@ -168,9 +166,7 @@ impl WriteTxn {
         key: impl Into<VertexKeyRef<'a>>,
         property: &str,
     ) -> Result<Option<Value>> {
-        let found = self.vertex_properties(key)?;
-        Ok(found
-            .map(|all| all.into_iter().find(|(name, _)| &**name == property).map_or(Value::Null, |p| p.1)))
+        Ok(self.vertex_properties(key)?.map(|all| value_of(all, property)))
     }
 
     pub(super) fn label(&mut self, label: LabelRef<'_>) -> Result<LabelId> {
@@ -286,6 +282,10 @@ impl WriteTxn {
         }
         Ok(Some(found))
     }
+}
+
+fn value_of(all: Properties, property: &str) -> Value {
+    all.into_iter().find(|(name, _)| &**name == property).map_or(Value::Null, |found| found.1)
 }
 
 fn of_vertex(key: TxnKey) -> EdgeRef {

@@ -20,8 +20,8 @@ use crate::read::snapshot::Snapshot;
 
 /// An edge of a list: its rank and the other endpoint.
 type End = (u64, VertexId);
-/// The number of entries that a pass over a list reads in the time of about one look-up.
-const LOOK_UPS_OF_A_PASS: usize = 16;
+/// About the number of entries that a pass over a list reads in the time of one look-up: an estimate.
+const ENTRIES_OF_A_LOOK_UP: usize = 16;
 /// The weight and the properties of an edge, if its list has them.
 type Copied = Option<(f64, Option<Row>)>;
 
@@ -259,7 +259,7 @@ impl Snapshot {
         };
         let mut rows = match *lists {
             Lists::OfLabel(label, direction)
-                if copies.len() >= degree / LOOK_UPS_OF_A_PASS && copies.iter().any(is_own) =>
+                if copies.len() >= degree / ENTRIES_OF_A_LOOK_UP && copies.iter().any(is_own) =>
             {
                 let mut own: Vec<usize> = (0..copies.len()).filter(|&at| is_own(&copies[at])).collect();
                 // The order of the list: by neighbor, then by rank.
